@@ -47,7 +47,7 @@ sub look
     return eval { decode_json($text // '') };
 }
 
-# Results that are kept with the tests: what is measured is the page, the same on every machine.
+# Results kept with the tests: the page is measured, the same on every machine.
 sub page_of
 {
     my ($name, @results) = @_;

@@ -33,7 +33,7 @@ sub page_of
     return $path;
 }
 
-# What holds for every page.
+# Checks for every page.
 sub looks_right
 {
     my ($name, $path, $dom) = @_;

@@ -26,7 +26,7 @@ is($run->{baseline}, undef, '... and no baseline');
 is($status, 2, 'a name that is taken');
 like($err, qr/main exists: remove it, or choose another name/, '... and why');
 
-# A saved result whose every run had so much of the real rate.
+# A saved result with each run at this share of the real rate.
 sub saved
 {
     my ($name, $factor, %change) = @_;
@@ -67,8 +67,8 @@ for my $wrong (
     [['--baseline', 'main', '--hold', '1ms'], qr/not run alike: hold_ns is \d+ in the base and 1000000 in the new result/],
     [['--baseline', 'none'], qr/--baseline: \Q$dir\E\/none: No such file or directory; there are .*\bfast, main, other, slow\b/],
     [['--baseline', 'mian', '-o', "$dir/nothing"], qr/--baseline: .*; \Q$dir\E\/nothing has no result yet: --save NAME makes one$/],
-    [['--baseline', saved('other', 1, strategy => 'else')], qr/other\/run\.json has nothing of what is to be run: good-lock on sqlite, mutex-hot/],
-    [['--baseline', 'main', '--format', 'csv'], qr/told as text, json or markdown, not as csv/],
+    [['--baseline', saved('other', 1, strategy => 'else')], qr/other\/run\.json has none of the planned cells: good-lock on sqlite, mutex-hot/],
+    [['--baseline', 'main', '--format', 'csv'], qr/needs --format text, json or markdown, not csv/],
     [['--threshold', '5%'], qr/--threshold: needs --baseline NAME/],
     [['--metric', 'p99'], qr/--metric: needs --baseline NAME/],
     [['--save', '../x'], qr/--save: '\.\.\/x' is not a name/],
@@ -100,7 +100,7 @@ like($out, qr/^open-door .* VIOLATED$/m, '... and a row');
 
 # --- against a reference, in the same rounds
 
-# The lock with other words for it: a name, and what it does before it looks.
+# A variant of the lock: a name, and its steps before it looks.
 sub variant
 {
     my ($name, $work) = @_;

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Input without an end, and names that nobody knows: one line, and an exit status.
+# Endless input, and unknown names: one line, and an exit status.
 use strict;
 use warnings;
 use FindBin;

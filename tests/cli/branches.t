@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# Statements that are run by what the one above came to (if: row, else), and whose refusals count for themselves (on-error):
-# which of them answers, whose rows are the claim's items, and what lint says of conditions in the wrong place.
+# Statements that run depending on the result of the one above (if: row, else), with refusals of
+# their own (on-error): the answering statement, the rows with the claim's items, and lint's errors
+# for conditions in the wrong place.
 use strict;
 use warnings;
 use FindBin;
@@ -58,7 +59,7 @@ for my $claim ("-- name: claim\n$own\n-- else\n$any\n",
     like($out, qr/^shelves +sqlite +held/m, '... and held') or diag $out;
 }
 
-# Behind the statement that answers, a condition goes by what stands above it there.
+# After the answering statement, a condition refers to the statement above it.
 for (['id < 0', 'held', 'finds nothing: what follows is not run'], ['id > 0', 'VIOLATED', 'finds a row: it is run']) {
     my ($rows, $verdict, $what) = @$_;
     ($status, $out, $err) = lockbench('run', '-s', queue("-- name: claim tx=one begin=immediate\n-- answer: row\n$any\n"
@@ -80,7 +81,7 @@ for (['id < 0', 'held', 'finds nothing: what follows is not run'], ['id > 0', 'V
         or diag slurp($again);
 }
 
-# What is claimed has to be said by whichever statement answers.
+# The answering statement must name the claimed item.
 ($status, $out, $err) = lockbench('lint', queue("-- name: claim\n$own\n-- else\nUPDATE work SET state = 1 WHERE state = 0;\n"));
 is($status, 2, 'a branch that answers without an id') or diag $out, $err;
 like($err . $out, qr/queue\.sql:\d+: section claim: the statement that answers returns no column id/, '... is named');
@@ -122,9 +123,9 @@ for (
     ["-- name: claim\n-- if: row\n$any\n",                qr/:9: if: it asks what the statement above came to, and there is none/],
     ["-- name: claim\n$own\n-- if: rows\n$any\n",         qr/:10: if: only "row" can be/],
     ["-- name: claim\n$own\n-- if: row\n-- else\n$any\n", qr/:11: a statement has one condition: if: row, or else/],
-    ["-- name: claim\n$own\n-- else\n",                   qr/:10: else stands above no statement/],
+    ["-- name: claim\n$own\n-- else\n",                   qr/:10: else is above no statement/],
     ["-- name: claim\n$own\n-- else: row\n$any\n",        qr/:10: else: nothing stands behind it on its line; the statement for no row is below it/],
-    ["-- name: claim\n$own\n-- on-error: busy\n",         qr/:10: on-error: stands above no statement/])
+    ["-- name: claim\n$own\n-- on-error: busy\n",         qr/:10: on-error: is above no statement/])
 {
     my ($claim, $said) = @$_;
     ($status, $out, $err) = lockbench('lint', queue($claim));

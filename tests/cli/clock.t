@@ -29,7 +29,7 @@ for my $name (sort keys %clocks) {
         like($out, qr/\Alockbench: the monotonic clock is not the system's: [^\n]+\n\z/, "... and one line");
     }
 }
-# What is told to do is what helps; and what measures nothing is not refused.
+# The advice helps; and commands that measure nothing are not refused.
 local $ENV{FAKETIME_DONT_FAKE_MONOTONIC} = 1;
 local $ENV{DONT_FAKE_MONOTONIC} = 1;
 my ($status, $out) = faked('-1d', @run);

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Completion in bash, zsh and fish: what each offers is what the program has.
+# Completion in bash, zsh and fish: each offers the program's own words.
 use strict;
 use warnings;
 use FindBin;
@@ -10,7 +10,7 @@ use Test::More;
 plan skip_all => 'no bash' if system('bash -c true') != 0;
 my $file = ($ENV{LB_SOURCE} // '.') . '/scripts/completion.bash';
 
-# What is offered after these words; the last one is being typed.
+# The words offered after these; the last one is being typed.
 sub offered
 {
     my (@words) = @_;

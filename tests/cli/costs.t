@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# --costs: what a success costs on the server and here, and what sessions wait for.
+# --costs: the cost of a success on the server and here, and the wait events of sessions.
 use strict;
 use warnings;
 use FindBin;
@@ -67,7 +67,7 @@ my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 SKIP: {
     skip 'LB_TEST_URIS names no PostgreSQL', 8 if !defined $uri;
     my @pg = ('-d', $uri);
-    # Sessions and rows of other runs on this server are among those that it tells of.
+    # Its figures include sessions and rows of other runs on this server.
     my $is_ours = sub {
         my $waits = $_[0]{runs}[0]{waits} // {};
         my ($locked, $all) = (0, 0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# Histories of real runs, damaged: bits that turned over, zeros where a disk or a copy lost a part. No
-# damage may be held, unless what is read is what was written. The seed is printed; LB_TEST_SEED
-# repeats it.
+# Histories of real runs, damaged: bits that turned over, zeros where a disk or a copy lost a part.
+# No damaged history may be held, unless the read data equals the written data. The seed is printed;
+# LB_TEST_SEED repeats it.
 use strict;
 use warnings;
 use FindBin;

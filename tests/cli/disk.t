@@ -13,7 +13,7 @@ my $lock = good_lock();
 my $queue = good_queue();
 my @short = ('--duration', '10m', '--count', '10', '--warmup', '0', '--quiet');
 
-# Runs with files of at most so many KiB.
+# Runs with a limit on the size of files, in KiB.
 sub limited
 {
     my ($kib, @args) = @_;

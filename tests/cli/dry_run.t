@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# --dry-run says what would be run and touches nothing; and what is taken from pgbench's command line, and
-# --json, is what it stands for.
+# --dry-run prints the planned runs and touches nothing; and the options taken from pgbench, and
+# --json, mean the long ones.
 use strict;
 use warnings;
 use FindBin;

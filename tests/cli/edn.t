@@ -123,7 +123,7 @@ shaped('a queue', sub {
         return $f eq ':enqueue' ? $value =~ /^-?\d+$/
           : $f eq ':dequeue' && ($op->{':type'} eq ':ok' ? $value =~ /^-?\d+$/ : !defined $value);
     }, exported('merge-table-lock', 'steady', '--plain'));
-# All that is known: notes are what Jepsen calls a nemesis, whose operations are no client's.
+# All known data: notes are operations of Jepsen's nemesis, not of a client.
 my @full = exported('nowait', 'steady');
 is(scalar(grep { !exists $_->{':type'} || !exists $_->{':f'} || !exists $_->{':process'} } @full), 0,
     'all that is known: type, f and process everywhere');

@@ -34,8 +34,8 @@ chmod 0755, scratch() . '/lockbench';
 $ENV{PATH} = scratch() . ":$ENV{PATH}";
 $ENV{DB} = 'sqlite:';
 
-# What does not hang on what was measured: the heads of tables (words and no figure, two blanks or a bar between them), and
-# the keys of TAP's blocks.
+# Output that does not depend on the measurements: the heads of tables (words and no figure, two
+# blanks or a bar between them), and the keys of TAP's blocks.
 sub shapes
 {
     my ($text) = @_;
@@ -72,7 +72,8 @@ for my $guide (@guides) {
     my @shown = map { shapes($_) } slurp($guide) =~ /^```text\n(.*?)^```$/msg;
     cmp_ok(scalar @shown, '>', 1, "$name: shows tables");
     for my $shape (do { my %seen; grep { !$seen{$_}++ } @shown }) {
-        # What short runs do not come to: deaths, a trial, a plan's explorations. The program has the words, at least.
+        # Output that short runs do not reach: deaths, a trial, a plan's explorations. At least the
+        # program contains the words.
         if ($shape =~ /^(?:explored:|strategy engine scenario deaths .*|trial .*)$/) {
             my @words = grep { length > 3 } split /[ :]/, $shape =~ s/ p\d+<.*| by hand//r;
             is(join(' ', grep { index($sources, qq{"$_"}) < 0 } @words), '', "$name: words of today: $shape");

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# lockbench experiment: a file's sections are run as the commands that they stand for; what is wrong in it is
-# told with its line before anything is run.
+# lockbench experiment: a file's sections are run as the commands that they represent; an error in
+# it is reported with its line before anything is run.
 use strict;
 use warnings;
 use FindBin;

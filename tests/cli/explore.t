@@ -10,7 +10,7 @@ use Lockbench;
 use Test::More;
 use Time::HiRes 'sleep';
 
-# The last of two options counts: whatever is asked of the time goes before this.
+# The last of two options counts: a test's own --time overrides this.
 sub explore { return lockbench('explore', '-d', 'sqlite:', '--time', '10m', @_) }
 
 # A smaller case is looked for no longer than the violation took to find: on a busy machine that may be too short.
@@ -35,7 +35,7 @@ my ($again) = $out =~ /^  again: lockbench (explore .*)$/m;
 is((lockbench(split ' ', $again))[0], 1, 'an open door: the command shows it again');
 is_deeply([grep { length > 100 } split /\n/, $out =~ s/^  again: .*//mr], [], 'an open door: no line is longer than the screen');
 
-# A violation is shown by the smallest case that has it, whatever was explored.
+# A violation is shown by the smallest case that has it, for any explored case.
 ($status, $out) = explore_until(qr/of 2 workers x 1 round in/, '-s', open_door(), '--workers', '3', '--rounds', '2', '--first');
 is($status, 1, 'a smaller case: exit status');
 like($out, qr/^  2 statements of 2 workers x 1 round in 2 steps/m, 'a smaller case: two workers, one round') or diag $out;
@@ -76,7 +76,7 @@ is($status, 1, 'a violation that needs luck: exit status') or diag $err;
 like($out, qr/^  no-duplicate +violated$/m, 'a violation that needs luck: is found');
 like($out, qr/replayed twice\s+with\s+the\s+same\s+answers/, 'a violation that needs luck: and comes again');
 
-# A worker dies between two statements: what it held must come back, if that is claimed.
+# A worker dies between two statements: its lock must come back, if that is claimed.
 my $claims = slurp(good_lock()) =~ s/strategy: good-lock/strategy: hopeful-lock/r =~ s/owner-release$/recovery/mr =~ s/good_lock/hopeful_lock/gr;
 my $hopeful = spew('hopeful-lock.sql', $claims);
 ($status, $out) = explore('-s', $hopeful);
@@ -84,7 +84,7 @@ is($status, 0, 'without a death: nothing is violated') or diag $out;
 like($out, qr/^  recovery +not tested/m, 'without a death: recovery is not tested');
 ($status, $out) = explore('-s', $hopeful, '--steps', 'crash');
 is($status, 1, 'a death in the hold: exit status');
-like($out, qr/^  recovery is violated: nobody can go on/m, 'a death in the hold: what it breaks');
+like($out, qr/^  recovery is violated: no worker can go on/m, 'a death in the hold: what it breaks');
 like($out, qr/\bdies\b/, 'a death in the hold: is a step of the table') or diag $out;
 like($out, qr/--steps crash --replay \d+x\d\d?$/m, 'a death in the hold: and of the schedule');
 ($status, $out) = explore('-s', 'table-lock', '--steps', 'crash');
@@ -103,8 +103,8 @@ like($out, qr/^  owner-release is violated/m, 'a lease runs out: the release of 
 like($out, qr/\btime passes\b/, 'a lease runs out: is a step');
 is((explore('-s', 'lease-update-safe', '--steps', 'clock'))[0], 0, 'the repaired twin');
 
-# Whoever runs recover is one more worker: what it frees while its owner lives, and completes by id
-# only, is ended by a stranger.
+# The rescuer is one more worker: if it frees an item while its owner lives, and the owner completes
+# by id only, a stranger ends it.
 my $unsafe = spew('unsafe-queue.sql', <<'SQL');
 -- strategy: unsafe-queue
 -- shape: queue
@@ -143,7 +143,7 @@ like($out, qr/^  exclusive is violated/m, 'a blind heartbeat: two holders') or d
 like($out, qr/\*\* renewed/, 'a blind heartbeat: is a step');
 is((explore('-s', 'lease-update-safe', @beats))[0], 0, 'a heartbeat of what is its own');
 
-# Of several items at once, by a statement that takes a list: what is over is not completed.
+# Several items at once, by a statement that takes a list: an expired one is not completed.
 my $several = spew('several.sql', <<'SQL');
 -- strategy: several
 -- shape: queue
@@ -221,15 +221,15 @@ DROP TABLE gate;
 SQL
 ($status, $out, $err) = explore('-s', $gives_up, '--workers', '1');
 is($status, 5, 'all give up: exit status');
-like($out, qr/^  progress +not tested: in every schedule somebody gave an operation up$/m, 'all give up: that is no progress') or diag $out;
+like($out, qr/^  progress +not tested: in every schedule a worker gave an operation up$/m, 'all give up: that is no progress') or diag $out;
 like($err, qr/^lockbench: nothing was tested: no claim got a verdict; the lines above say why$/m, 'all give up: in words');
 ($status, $out) = explore('-s', spew('kept.sql', slurp(good_lock()) =~ s/(-- name: release\n).*?(?=-- name|\z)/$1SELECT 1;\n/sr));
 is($status, 5, 'nobody gives it back: exit status') or diag $out;
-like($out, qr/^  exclusive +not tested: in no schedule could all go on to their ends$/m, 'nobody gives it back: not tested') or diag $out;
+like($out, qr/^  exclusive +not tested: in no schedule could all workers finish$/m, 'nobody gives it back: not tested') or diag $out;
 is((explore('-s', 'cas', '--claims', 'recovery'))[0], 5, 'nobody dies, and nothing else is asked: exit status');
 is((explore('-s', 'cas,lease-update-safe', '--claims', 'recovery,exclusive'))[0], 0, 'something was tested: exit status');
 
-# What is judged can be chosen.
+# The judged guarantees can be chosen.
 ($status, $out) = explore('-s', 'read-then-write', '--claims', 'owner-release');
 is($status, 0, '--claims: exit status');
 unlike($out, qr/exclusive/, '--claims: nothing else is judged');
@@ -237,7 +237,7 @@ unlike($out, qr/exclusive/, '--claims: nothing else is judged');
 is($status, 1, '--claims: judged');
 like($out, qr/^  again: lockbench explore .*--claims exclusive,owner-release .*--replay/m, '--claims: the command has it');
 
-# What ends a search is one thing: its time here, and not the first violation, which nobody asked for.
+# Only the time ends the search here, and not the first violation, which was not requested.
 ($status, $out) = explore('-s', 'read-then-write', '--workers', '4', '--rounds', '3', '--time', '300ms');
 like($out, qr/^  bounded: ended after 0.3 s, (?:roughly|less than)/m, 'a violation and a time: the time ended it') or diag $out;
 ($status, $out) = explore('-s', 'read-then-write', '--workers', '4', '--rounds', '3', '--first');
@@ -295,7 +295,7 @@ for (
     is(($err =~ tr/\n//), 1, "@args: in one line") or diag $err;
 }
 
-# How far it is, on a terminal and nowhere else: the first schedule is told at once.
+# Progress, on a terminal only: the first schedule is reported at once.
 SKIP: {
     skip 'no script to make a terminal', 4 if system('script -qec true /dev/null >/dev/null 2>&1') != 0;
     local $ENV{TERM} = 'xterm';
@@ -307,7 +307,7 @@ SKIP: {
     is((explore('-s', 'cas'))[2], '', 'no terminal: none');
 }
 
-# Ctrl-C: what was covered is told.
+# Ctrl-C: the coverage is reported.
 my $run = start('explore', '-d', 'sqlite:', '-s', 'cas', '--workers', '5', '--rounds', '3');
 wait_for(sub { return () = glob(scratch() . '/lockbench-sqlite-*') });
 sleep 0.3;
@@ -317,7 +317,7 @@ is($status, 130, 'Ctrl-C: exit status');
 like($out, qr/^  bounded: interrupted: \d+ schedules? run/m, 'Ctrl-C: what was covered') or diag $out;
 is_deeply([grep { !/(?:out|err)\.\d+$|\.(?:sql|spec)$/ } glob(scratch() . '/*')], [], 'nothing is left behind');
 
-# What takes two is not held where there is one.
+# A guarantee that needs two workers is not held with one.
 (undef, $out) = explore('-s', 'lease-upsert', '--workers', '1');
 like($out, qr/^  $_->[0] +not tested: $_->[1]$/m, "one worker: $_->[0]")
     for ['exclusive', 'there is one worker'], ['fenced', 'there is one worker, with one round'], ['owner-release', 'there is one worker'];
@@ -332,7 +332,7 @@ like($out, qr/^  recovery +not tested: nobody dies: ask with --steps clock,crash
 (undef, $out) = explore('-s', 'lease-upsert', '--steps', 'crash');
 like($out, qr/^  recovery +not tested: no lease ends: ask with --steps clock,crash$/m, '... or one does, and its lease does not end');
 
-# A witness of a schedule of its own goes by steps as well.
+# A witness of a schedule of its own is printed by steps as well.
 ($status, $out, $err) = lockbench('explore', '-s', "$ENV{LB_SOURCE}/tests/strangers/in-line.sql", '--opt', 'number=chance', '-d', 'sqlite:', '-q');
 like($out, qr/fifo is violated by another schedule: .*at\s+step \d+,/, 'fifo, by another schedule: the step') or diag $out, $err;
 unlike($out, qr/\d ms\b/, '... and no time');

@@ -55,7 +55,7 @@ for my $command ('\set ON_ERROR_STOP on', 'DELIMITER $$') {
     }
 }
 
-# A run's tables lie in its space: what is made elsewhere is neither put back nor dropped.
+# A run's tables are in its space: objects made elsewhere are neither reset nor dropped.
 for my $case (['CREATE SCHEMA app; CREATE TABLE bad (a int)', 'schema app'], ['CREATE UNLOGGED TABLE IF NOT EXISTS "app" . bad (a int)', 'something in "app"'],
     ['CREATE OR REPLACE FUNCTION app.f() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$; CREATE TABLE bad (a int)', 'something in app'],
     ['CREATE SCHEMA IF NOT EXISTS app; CREATE TABLE app.bad (a int); -- teardown', 'schema app'],
@@ -76,7 +76,7 @@ for my $case (['CREATE SCHEMA app; CREATE TABLE bad (a int)', 'schema app'], ['C
     }
 }
 
-# What is allowed, and seldom meant.
+# Likely mistakes.
 my $odd = spew('odd.sql', "-- strategy: odd\n-- shape: lock\n-- claims: exclusive, fenced, owner-release, recovery\n-- option: never = 5\n"
     . "-- option: form = a | b\n-- name: setup\nCREATE TABLE odd (a int);\n-- name: acquire when form=a\nUPDATE odd SET a = 1 WHERE a = 0;\n"
     . "-- name: acquire when form=b\nUPDATE odd SET a = 2 WHERE a = 0;\n-- name: release\nUPDATE odd SET a = 0;\n");
@@ -100,7 +100,7 @@ like($out, qr/^# warning: \Q$unknown\E:5: "engines:" is not a directive/m, '... 
 is($status, 2, '--check-file is gone');
 like($err, qr/: lockbench lint FILE$/, 'and it is said what to use');
 
-# What only a replica is asked.
+# Conditions checked on a replica only.
 my $lease = "-- strategy: looks\n-- shape: lock\n-- name: setup\nCREATE TABLE lease (name text, owner text);\n"
     . "-- name: release\nUPDATE lease SET owner = NULL WHERE owner = :worker;\n-- name: acquire\n-- on: replica\n-- require: row\n"
     . "SELECT 1 FROM lease WHERE name = :resource AND (owner IS NULL OR length(owner) = 0);\nUPDATE lease SET owner = :worker WHERE name = :resource";
@@ -115,7 +115,7 @@ for my $command (['run'], ['explore'], ['verify', '-S', 'mutex-hot']) {
     like($err, qr/looks reads on a replica/, 'says what is missing') if $command->[0] ne 'verify';
 }
 
-# What only a server knows.
+# Mistakes that only a server can find.
 my $rejected = spew('rejected.sql', "$head-- name: acquire\n-- require: row\nSELECT 1;\nUPDATE nothing SET a = 1;\n$release");
 ($status) = lockbench('lint', $rejected);
 is($status, 0, 'a table that is not there: nothing to see without a server');
@@ -142,7 +142,7 @@ my $own = spew('own-ids.sql', slurp($one) =~ s/one-by-one/own-ids/r
 is($status, 2, 'a put without :id is refused');
 like($err, qr/\Q$own\E:7: section put does not use :id/, 'with its line and the reason');
 
-# --- what put answers: its last statement with :id, whatever comes behind it ---
+# --- the answer of put: its last statement with :id, with any statement after it ---
 my $outbox = <<'SQL';
 -- strategy: outbox
 -- shape: queue

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# What a run is told as: text, json, jsonl, csv, tap, and a stored result.
+# The outputs of a run: text, json, jsonl, csv, tap, and a stored result.
 use strict;
 use warnings;
 use FindBin;

@@ -157,7 +157,7 @@ for my $case (
     like($says =~ s/\s+/ /gr, $names, 'and the witness says which');
 }
 
-# Files that are joined are of one run: what one says must not be taken for the others'.
+# Joined files belong to one run: one file's facts must not be applied to the others.
 sub of_run
 {
     my ($name, %differs) = @_;
@@ -198,7 +198,7 @@ my ($bad_code, undef, $bad_said) = lockbench('check', $first, of_run('other.json
 is($bad_code, 2, 'a capacity of 0 is none');
 like($bad_said, qr/other\.jsonl:1: the history's meta text has capacity=0\*2/, 'and the file is named');
 
-# What nobody can tell apart is neither held nor violated.
+# An ambiguous history is neither held nor violated.
 for my $case (
     ['permits_in_parts.jsonl', 'semaphore:2', 'exclusive,owner-release', qr/more or fewer permits/],
     ['permits_at_once.jsonl', 'semaphore:2', 'exclusive,owner-release', qr/more or fewer permits/],
@@ -221,23 +221,23 @@ for my $case (
     like($says =~ s/\s+/ /gr, $reason, 'and it is said why');
 }
 
-# Witnesses name the file's own processes, and tell of a recovery.
+# Witnesses name the file's own processes, and mention a recovery.
 (undef, $told) = lockbench('check', @mutex, "$dir/string_process.jsonl");
 like($told, qr/process w1 was granted resource 0 at .* while process 0 held it/, 'a process with a name');
 like($told, qr/^ +process w1 +\S/m, 'also in the drawing');
 (undef, $told) = lockbench('check', @queue, "$dir/recover_twice.jsonl");
 $told =~ s/\s+/ /g;
-like($told, qr/recover ran at 100\.000 ms, 40\.0 ms after the first of them was asked for; ttl 20\.0 ms/,
+like($told, qr/recover ran at 100\.000 ms, 40\.0 ms after the first of them was requested; ttl 20\.0 ms/,
     'recover_twice.jsonl: the witness tells of the recovery');
 
-# Strictly: the witness says what was in the queue; what cannot be known is not called held.
+# Strictly: the witness names the item in the queue; an unknown case is not called held.
 my ($not, $none, $why) = lockbench('check', @queue, '--strict', "$dir/strict_untold.jsonl");
 like($none, qr/^fifo +not tested: claims of unknown outcome may have taken items/m, 'strict_untold.jsonl');
 ($not, $none, $why) = lockbench('check', @mutex, '--strict', "$dir/tie_free.jsonl");
 is($not, 2, '--strict of a lock is a usage error');
 like($why, qr/--strict: is for queues/, 'and it is said');
 
-# What is one number in some tools and not in others is refused.
+# A value that only some tools read as one number is refused.
 my ($status, $out, $err) = lockbench('check', @queue, "$dir/value_float.jsonl");
 is($status, 2, 'value_float.jsonl: 1.0 is no name of an item');
 like($err, qr/value_float\.jsonl:1: 1\.0: a number that names something must be a whole one/, 'and it is said');
@@ -317,7 +317,7 @@ my ($writes, $wrote, $trouble) = lockbench('check', @queue, '--claims', 'no-dupl
 END
 is($writes, 0, 'a queue has guarded writes') or diag $trouble;
 
-# An export that was cut: what is missing may excuse everything.
+# A cut export: the missing part may excuse everything.
 for my $file ('cut_export_queue.jsonl', 'cut_export_progress.jsonl') {
     ($status, $out, $err) = lockbench('check', "$dir/$file");
     isnt($status, 1, "$file: nothing is violated") or diag $out, $err;

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# Which length of a lease, and which limit of a recovery, a user's file is run with: --opt goes first, then --ttl and
-# the scenario, then the file's default. What is used is told. A claim that does not say what it took is refused.
+# The length of a lease, and the limit of a recovery, for a user's file: --opt goes first, then
+# --ttl and the scenario, then the file's default. The used value is reported. A claim that does not
+# name its item is refused.
 use strict;
 use warnings;
 use FindBin;
@@ -37,7 +38,7 @@ my ($status, $out) = until_shown(sub { return $_[0] == 1 }, 'verify', '-s', $lea
 is($status, 1, 'a release without an owner is seen, although the file has a lease of 30 s');
 like($out, qr/^not ok \d+ - shedlock sqlite overrun owner-release$/m, 'by name');
 
-# What only recover goes by is no lease.
+# A limit that only recover uses is no lease.
 my $rescue = "$strangers/plainjob.sql";
 ($options) = used('-s', $rescue, @short, '-S', 'queue-overrun', '--recover', '20ms');
 is($options, 'timeout_ms=200', 'an option that only recover has is its limit');
@@ -45,7 +46,7 @@ is($options, 'timeout_ms=200', 'an option that only recover has is its limit');
 is($options, 'timeout_ms=5000', '... and --opt goes before the scenario');
 
 my @kills = ('-S', 'steady', '--faults', 'kill', '-q');
-# What is said of the dead is withheld where the machine stood still.
+# Verdicts on dead workers are withheld if the machine stood still.
 my $is_said = sub { return $_[0] != 0 || $_[1] !~ /recovery # SKIP/ };
 ($status, $out) = until_shown($is_said, 'verify', '-s', phased_queue('ttl', ':ttl_ms'), '-d', 'sqlite:', @kills);
 is($status, 0, ':ttl_ms in recover alone makes no lease of a queue: nothing is stuck') or diag $out;
@@ -71,7 +72,8 @@ cmp_ok($claims // 0, '>=', 2 * ($items // 1), '... with how often they were clai
 like(join("\n", @{ $run->{warnings} // [] }), qr/^$items items? (?:was|were) claimed $claims times: .* were alive/m,
     '... and told beside the verdict');
 
-# A drain that such holds keep from its end has an end, and is no result; it is drained where nobody came in between.
+# A drain that such holds keep from its end has an end, and is no result; it is drained if no worker
+# came in between.
 (undef, $told) = lockbench('run', '-s', 'lease-queue', '-d', 'sqlite:', '-S', 'drain', '--ttl', '20ms', '--hold', '200ms',
     '--workers', 4, '--backlog', 3, '--duration', '500ms', '--format', 'json', '-q');
 $twice = eval { decode_json($told) } // {};
@@ -80,8 +82,9 @@ is($twice->{cells}[0]{runs}[0]{state}, $is_drained ? 'complete' : 'invalid', 'a 
 like($twice->{cells}[0]{runs}[0]{reason} // '', $is_drained ? qr/^$/ : qr/: a hold of 200 ms outlasts the lease of 20\.0 ms; make --ttl/,
     '... for that reason');
 
-# The items of a claim that are ended together are in hand until the work on the last of them is done. Nobody is told to
-# wait longer where that takes longer than the lease, unless the lease is renewed.
+# The items of a claim that are ended together are in hand until the work on the last of them is
+# done. The advice is not to wait longer if that takes longer than the lease, unless the lease is
+# renewed.
 for (['not renewed', qr/: the work on a claim of 5 items, 100 ms, outlasts the lease of 50\.0 ms, and others claim them meanwhile; see --ttl, --batch, --renew$/m],
     ['renewed', qr/in the time that there was; see --duration$/m, '--renew', '20ms']) {
     my ($name, $want, @more) = @$_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# compare within a budget: runs are shorter than their scenario says, but for the first of who has a verdict
-# that hangs on the length, and for lengths that the user has given.
+# compare within a budget: runs are shorter than their scenario says, except the first one of a
+# strategy with a verdict that depends on the length, and lengths given by the user.
 use strict;
 use warnings;
 use FindBin;

@@ -59,7 +59,7 @@ is($good->{entries}[0]{guarantees}{'no-loss'}{expectation}, 'kept', 'json: by gu
 is($none->{entries}[0]{column}, 1, 'json: an entry names its column');
 like($none->{entries}[0]{guarantees}{exclusive}{witness}, qr/worker \d+/, 'json: the witness');
 
-# One hold, and nobody else's: what is known to break has had no chance to show.
+# A single hold: a known break has had no chance to show.
 my @hasty = ('-s', 'release-unowned', '-d', 'sqlite:', '-S', 'overrun', '--workers', '1', '--duration', '10m', '--count', '1', '--quiet', '--seed', '7');
 ($status, $out) = lockbench('verify', '--matrix', @hasty);
 is($status, 1, 'a known break that did not show');
@@ -73,7 +73,7 @@ like($entry->{reason}, qr/^exclusive is known to be broken, but was not caught i
 like($out, qr/^release-unowned +sqlite +not caught /m, 'text: the same');
 like($out, qr/^not caught release-unowned on sqlite, overrun\n  exclusive is known to be broken/m, 'text: and why');
 
-# Where nobody outlasts his lease nothing of it can show.
+# If no worker outlasts its lease the break cannot show.
 my (undef, $even) = lockbench('verify', @hasty, '--overrun', '0');
 like($even, qr/^ok 1 - release-unowned sqlite overrun exclusive$/m, 'a break whose cause was switched off is not missed') or diag $even;
 

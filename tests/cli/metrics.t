@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
-# --metrics: what Prometheus fetches while runs go on; a port that is in use; and nobody but this machine is served.
+# --metrics: the data that Prometheus fetches during runs; a port in use; and only this machine is
+# served.
 use strict;
 use warnings;
 use FindBin;

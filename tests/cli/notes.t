@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# What stands below a table: a warning once and not once a run, with the runs that it is of, and why a strategy that is
-# known to let nobody in let nobody in.
+# Notes below a table: a warning once and not for each run, with its runs, and the reason why a
+# strategy known to let no worker in did so.
 use strict;
 use warnings;
 use FindBin;
@@ -32,8 +32,8 @@ like($line, qr/^known lease-update on sqlite, mutex-hot next_run starts as NULL,
 ($status, $out) = lockbench(@command[0 .. $#command - 4], '--opt', 'first_run=now', '--count', '5', '--duration', '10m');
 unlike($out, qr/^known /m, 'which is not said where it does not apply');
 
-# An option by which a strategy is known to break is tried by compare itself: what it shows is told, and is no finding about
-# what is compared. Who asks for the option has it compared.
+# compare itself tries an option with a known break: the result is reported, and is no finding about
+# the compared strategies. If the user requests the option, it is compared.
 my @broken = ('compare', '-s', 'lease-update', '-d', 'sqlite:', '--workers', '8', '--duration', '500ms', '--repeat', '1', '-q');
 my $is_shown = sub { $_[1] =~ /^VIOLATED lease-update.* on sqlite/m };
 ($status, $out, $err) = until_shown($is_shown, @broken);

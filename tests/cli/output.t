@@ -27,7 +27,7 @@ is($status, 0, 'report -o FIFO: exit status') or diag $err;
 ok($is_fifo, 'report -o FIFO: it is still one');
 like(slurp("$dir/from-fifo"), qr/<!doctype html>.*<\/html>\s*\z/si, 'report -o FIFO: its reader has the page');
 
-# A symlink: what it leads to is written; it stays a symlink. A dangling one too.
+# A symlink: its target is written; it stays a symlink. A dangling one too.
 spew('out/goal.html', 'old');
 chmod 0640, "$dir/goal.html";
 for my $goal ('goal.html', 'new.html') {
@@ -72,7 +72,7 @@ is($status, 2, 'report -o DIRECTORY: exit status');
 my $door = open_door();
 ($status, $out, $err) = lockbench('explore', '-s', $door, '-d', 'sqlite:', '--spec', "$dir/z/spec");
 is($status, 2, 'explore --spec without PostgreSQL');
-# A standard output that takes nothing: one line with the reason, and 3, whatever the verdict was.
+# A standard output that cannot be written: one line with the reason, and 3, with any verdict.
 SKIP: {
     skip 'no /dev/full', 28 if !open my $probe, '>', '/dev/full';
     my $history = "$dir/lock.jsonl";

@@ -51,7 +51,7 @@ is($status, 5, '... exit status');
 ($status) = lockbench('run', '-s', with('lossy-lt', 'attempts: unlimited'), @back);
 is($status, 1, 'attempts: unlimited: violated');
 ($status, $out) = lockbench('run', '-s', with('lossy-lt', 'attempts: 1'), @back);
-like($out, qr/no-loss: what was not claimed again had been tried/, 'attempts: 1: the file says so, and it is not tested');
+like($out, qr/no-loss: the items not claimed again had reached the attempt limit/, 'attempts: 1: the file says so, and it is not tested');
 
 # --- a late release ends the successor's hold ---
 my @late = ('-d', 'sqlite:', '--steps', 'clock', '-q');

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# The small histories of tests/histories/paper.txt, and what docs/guarantees.md says of them. They were written from that
-# page alone: what it shows, unit of time and options, verdicts, operations.
+# The small histories of tests/histories/paper.txt, and their description in docs/guarantees.md.
+# They were written from that page alone: its examples, unit of time and options, verdicts,
+# operations.
 use strict;
 use warnings;
 use FindBin;

@@ -14,7 +14,7 @@ my @six = ('--workers', '1,2,3,4,5,6');
 my @quick = (@six, '--duration', '60ms', '--warmup', '0', '--repeat', '1', '--quiet');
 my @mutex = ('-s', 'pthread-mutex', @quick);
 
-# What is refused beforehand: nothing is measured, nothing is printed.
+# Errors found beforehand: nothing is measured, nothing is printed.
 for my $wrong (
     [['--workers', '1,2,4,8,16'], 5, qr/a plan needs at least 6 different numbers of workers, not 5: give more to --workers$/],
     [['--at', '13'], 5, qr/13 workers are beyond twice the 6 that are to be measured: measure more/],
@@ -69,7 +69,7 @@ is_deeply([map { $json->{cells}[$_->{cell}]{runs}[$_->{run}]{successes_per_s} } 
 like($json->{cells}[$plan->{slo}{trace}[0]{cell}]{config}{rate}, qr{^poisson:[\d.]+/s$}, 'stored: trials name their runs');
 is($json->{cells}[$plan->{slo}{trace}[0]{cell}]{config}{workers}, 3, '... with the workers asked for');
 
-# What is missed: 4. Nothing is done within a nanosecond.
+# A missed goal: 4. Nothing is done within a nanosecond.
 my $is_never = qr/^slo\n  p50<1ns was never met with \d workers?: not even at /m;
 ($status, $out, $err) = until_shown(sub { return $_[0] == 4 && $_[1] =~ $is_never }, 'plan', @mutex, '--hold', '0', '--think', '200us',
     '--slo', 'p50<1ns');
@@ -79,7 +79,7 @@ like($out, $is_never, '... and why');
 is($status, 4, 'a demand that is too much: exit status');
 like($out, qr{^  No headroom: 100k/s are \d+ % more than the }m, '... and why');
 
-# What cannot be said: 5. Nobody succeeds while they think.
+# No answer: 5. No worker succeeds while all think.
 ($status, $out) = lockbench('plan', @mutex, '--duration', '1ms', '--think', '5s', '--seed', '1');
 is($status, 5, 'nothing measured: exit status');
 like($out, qr/^  No curve: \d of 6 numbers of workers were measured, a fit needs 6/m, '... and why');
@@ -115,7 +115,7 @@ is(scalar(split /\r\n/, $out), 7, 'csv: a row per run');
 
 # Several: which to take.
 my $which = qr/^which to take\n  Up to [\d.]+k?\/s: (?:good-lock on sqlite|pthread-mutex on memory), with up to \d+ workers?/m;
-my $beyond = qr/^  Beyond: none of these\.$/m;
+my $beyond = qr/^  Beyond: none\.$/m;
 ($status, $out, $err) = until_shown(sub { return $_[1] =~ $which && $_[1] =~ $beyond }, 'plan', '-s', 'pthread-mutex,' . good_lock(),
     @quick, '--hold', '1ms');
 like($out, $which, 'which to take') or diag $out, $err;
@@ -123,13 +123,13 @@ like($out, $beyond, '... and up to where');
 ($status, $out) = lockbench('plan', @mutex);
 unlike($out, qr/which to take/, 'one alone is no choice');
 
-# A broken lock is told, once, and not chosen.
+# A broken lock is reported, once, and not chosen.
 ($status, $out) = until_shown(sub { return $_[0] == 1 }, 'plan', '-s', open_door() . ',pthread-mutex', @quick, '--hold', '2ms');
 is($status, 1, 'a broken lock: exit status');
 is((() = $out =~ /^VIOLATED open-door/mg), 1, 'told once');
 unlike($out, qr/Up to .* open-door/, 'not chosen');
 
-# Charts, where they are asked for.
+# Charts, on request.
 for my $locale (['C.UTF-8', qr/●/, qr/│/], ['C', qr/o/, qr/\|/]) {
     local $ENV{LC_ALL} = $locale->[0];
     ($status, $out) = until_shown(sub { return $_[1] =~ /workers 9$/m }, 'plan', @mutex, '--charts');
@@ -159,7 +159,7 @@ SKIP: {
     ok(!(grep { length > 60 } split /\n/, $chart), 'a terminal: no wider than it is');
 }
 
-# Ctrl-C: what was measured is told, and what is missing.
+# Ctrl-C: the results so far are reported, and the missing ones.
 my $n = 1;
 $end = time + 600;
 do { # where this test is not let run, all of them may have ended before it sends the signal

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# What can be wrong with a server: not there, wrong password, no permission, too few connections,
-# gone in the middle of a run. And two runs at once, each in a schema of its own.
+# Problems with a server: not there, wrong password, no permission, too few connections, gone in the
+# middle of a run. And two runs at once, each in a schema of its own.
 use strict;
 use warnings;
 use FindBin;

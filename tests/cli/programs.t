@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# What a program that is wrong does to lockbench: one line that says what and where, with the last line on the program's
-# standard error, a named exit status, and no process left. Each mistake is made by a program that is right but for it.
+# A wrong program makes lockbench print one line with the problem and its place, with the last line
+# on the program's standard error, use a named exit status, and leave no process. Each mistake is
+# made by an otherwise correct program.
 use strict;
 use warnings;
 use FindBin;
@@ -8,7 +9,7 @@ use lib "$FindBin::Bin/../lib";
 use Lockbench;
 use Test::More;
 
-# A lock that grants to everybody and says so; "%s" is what it does instead of its answer to an acquire.
+# A lock that grants to every worker and reports it; "%s" replaces its answer to an acquire.
 my $hello = '{"hello":1,"strategy":"wrong","shape":"lock","claims":["exclusive"],"engines":["sqlite"]}';
 my $mark = 'lockbench-program-' . $$;
 
@@ -59,7 +60,7 @@ sub fails
     is_deeply([left()], [], "$what: no process is left");
 }
 
-# The control: without a mistake it runs, and as it excludes nobody, that is found.
+# The control: without a mistake it runs, and its lack of exclusion is found.
 my ($status, $out, $err) =
     lockbench('run', '-s', program('program-none'), '-d', 'sqlite:', '-q', '--duration', '10m', '--count', '10',
     '--warmup', '0', @patient);
@@ -68,7 +69,7 @@ like($out, qr/wrong\s+sqlite\s+VIOLATED/, 'by name');
 is_deeply([left()], [], 'no process is left');
 
 # The start.
-# What it has said by then is told; a busy machine may need longer until it has said something.
+# Its output so far is reported; on a busy machine it may take longer until there is some.
 sub enough
 {
     my ($path, $option, $says) = @_;
@@ -134,13 +135,13 @@ fails('nothing is answered before the end', program('program-silent', acquire =>
 fails('cannot set up', program('program-setup', acquire => 'true', first => "echo '$hello'; read -r a; echo '{\"id\":1,\"error\":\"no disk\"}'"),
     3, qr/open: .*no disk/);
 
-# Much on standard error stops nobody.
+# Much output on standard error stops no program.
 ($status, $out, $err) = lockbench('run', '-s', program('program-loud', acquire => q[head -c 300000 /dev/zero | tr '\0' 'x' >&2; echo "{\"id\":$id,\"busy\":true}"]),
     '-d', 'sqlite:', '-q', '--duration', '500ms', '--warmup', '0', '--workers', '2', @patient);
 is($status, 0, 'much on standard error stops nobody') or diag $err;
 is_deeply([left()], [], 'no process is left');
 
-# What cannot be done to a program is refused, in one line.
+# Impossible requests for a program are refused, in one line.
 my $good = program('program-good');
 for my $case (
     [2, qr/is a program/, 'explore', '-s', $good, '-d', 'sqlite:'],
@@ -160,7 +161,7 @@ for my $case (
 is($status, 0, 'lint of a program');
 like($out, qr/^wrong: a program, a lock, for sqlite; it claims exclusive$/m, 'shows what it understood');
 
-# What verify asks goes by the first line.
+# verify's plan depends on the first line.
 sub plan_of
 {
     my ($keys) = @_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# A program that pushes: its library calls a handler, and it says so. The right one is held; its twin, which takes what
-# somebody else has, is caught; one that loses an item is not accused, as it may have it yet; and what a program may not do
-# in this mode is one line.
+# A program that pushes: its library calls a handler, and it says so. The right one is held; its
+# twin, which takes another worker's item, is caught; one that loses an item is not accused, as it
+# may still have it; and forbidden actions in this mode are refused in one line.
 use strict;
 use warnings;
 use FindBin;
@@ -91,13 +91,13 @@ sub verdict { return $_[0]{guarantees}{$_[1]}{verdict} // 'none' }
 my $good = program('right', $right);
 my ($status, $cell, $err);
 my $end = time + 600;
-# A machine that gives nobody a turn for three seconds looks like a queue without items.
+# A machine that runs no worker for three seconds looks like a queue without items.
 do { ($status, $cell, $err) = cell($good) } until verdict($cell, 'no-loss') ne 'not tested' || time > $end;
 is($status, 0, 'a program that pushes') or diag $err;
 is(verdict($cell, $_), 'held', "... holds $_") for 'no-duplicate', 'no-loss';
 cmp_ok($cell->{runs}[0]{operations}{acquire}{succeeded}, '>=', 60, '... and each item was pushed');
 
-# The control takes what anybody has, until it is gone.
+# The control takes any worker's item, until it is gone.
 my $twin = changed('twin', 'WHERE owner IS NULL ORDER BY id LIMIT 1', 'ORDER BY random() LIMIT 1');
 $end = time + 600;
 do { ($status, $cell, $err) = cell($twin, '--hold', '5ms') } until $status != 0 || time > $end;
@@ -109,7 +109,7 @@ is(verdict($cell, 'no-duplicate'), 'violated', '... and is caught');
 isnt(verdict($cell, 'no-loss'), 'violated', 'who pushes all but one is not accused');
 isnt(verdict($cell, 'no-loss'), 'held', '... nor acquitted') or diag $err;
 
-# What it may not do.
+# Forbidden actions.
 sub refused
 {
     my ($what, $path, $want, @command) = @_;

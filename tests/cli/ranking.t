@@ -103,7 +103,8 @@ for my $row (@rows) {
     cmp_ok(abs($row{$_} - $c->{ratio}{$of{$_}}), '<=', 1e-5 * $row{$_}, "csv: $_") for sort keys %of;
 }
 
-# --- By a budget: rounds go on, who is decided against all is out, and the error is spent over the looks.
+# --- By a budget: rounds go on, a strategy decided against all drops out, and the error is spent
+# over the looks.
 (my $third = slurp($fast)) =~ s/good.lock/other_lock/g;
 $third =~ s/^-- strategy: .*$/-- strategy: other-lock/m;
 (my $far = slurp($fast)) =~ s/good.lock/far_lock/g;
@@ -144,7 +145,7 @@ like($err, qr/option --budget: '0.5s' is not a time from 1s/, 'a budget below a 
 like($err, qr/^lockbench: this takes about \d+ s, and less if all is decided before/m, 'the forecast is told');
 like($err, qr/^\[\d+, \d+ s left\] good-lock sqlite mutex-hot: held/m, '... and how much of it is left');
 
-# A table is one question: what works within one process only is not ranked among the locks of a database.
+# A table is one question: locks within one process are not ranked among the locks of a database.
 ($status, $out, $err) = lockbench('compare', '-s', "pthread-mutex,none,$fast,$slow", @short, '--repeat', '2', '--format', 'json');
 my %tables = map { $_->{engine} => join ' ', sort map { $_->{strategy} } @{$_->{ranks}} }
     grep { $_->{measured} eq 'rate' } @{decode_json($out)->{rankings}};
@@ -164,7 +165,7 @@ cmp_ok(scalar @kept, '>=', 6, '... of three rounds at least');
 is((grep { !defined $_ || !-s "$kept/$_" } @kept), 0, '... has that of each run');
 is(scalar(() = glob "$kept/*.lbh"), scalar @kept, '... and no other');
 
-# What never succeeds is run once, and not ranked.
+# A strategy that never succeeds is run once, and not ranked.
 (my $never = slurp($fast)) =~ s/good.lock/never_lock/g;
 $never =~ s/^-- strategy: .*$/-- strategy: never-lock/m;
 $never =~ s/^(.*SET owner = :worker WHERE)/$1 1 = 0 AND/m or die 'no statement to break';
@@ -176,7 +177,7 @@ is($n{'never-lock'}, 1, 'what never succeeds is run once');
 ($table) = grep { $_->{measured} eq 'rate' } @{$json->{rankings}};
 is_deeply($table->{not_ranked}, ['never-lock'], '... and is not ranked');
 
-# --- A lock that becomes slow after 700 ms has no steady state, and that is told.
+# --- A lock that becomes slow after 700 ms has no steady state, and that is reported.
 $text = slurp($fast) =~ s/good.lock/tired_lock/gr =~ s/^-- strategy: .*$/-- strategy: tired-lock/mr;
 $text =~ s/owner varchar\(100\)\)/owner varchar(100), made real DEFAULT (julianday('now')), work integer)/;
 $text =~ s{SET owner = :worker WHERE}{SET owner = :worker, work = CASE WHEN julianday('now') - made < 0.7 / 86400 THEN 0

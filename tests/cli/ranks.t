@@ -1,7 +1,8 @@
 #!/usr/bin/env perl
 # Many load machines: ranks of one MPI job, on this machine, each with a clock of its own that is off by up to 3,000 s
-# and drifts. Broken strategies are caught, their repaired twins held, sums are those of all ranks; what is
-# not offered is refused in one line; a rank that is killed ends the run, and nothing is left.
+# and drifts. Broken strategies are caught, their repaired twins held, sums are those of all ranks;
+# unsupported requests are refused in one line; a rank that is killed ends the run, and nothing is
+# left.
 use strict;
 use warnings;
 use FindBin;
@@ -25,7 +26,7 @@ my ($tcp) = `$servers status --tcp --dir $dir` =~ /^(postgresql:\S+)$/m;
 
 $ENV{OMPI_ALLOW_RUN_AS_ROOT} = $ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} = 1;
 $ENV{OMPI_MCA_rmaps_base_oversubscribe} = 1;
-# What nobody waits for in vain: a rank of a busy machine may be silent for long.
+# A rank of a busy machine may be silent for long, and the tests wait for it.
 $ENV{LOCKBENCH_RANK_PATIENCE} = 300;
 
 sub ranks { my ($n, @args) = @_; return finish(start_program('mpirun', '-n', $n, $program, @args)) }
@@ -51,7 +52,7 @@ sub measure_once
     $cell = $json->{cells}[0] // {};
     return ($status, $cell->{guarantees} // {}, $cell->{runs}[0] // {});
 }
-# What is not offered. They wait for mpirun's own end most of the time: meanwhile the rest is measured.
+# Unsupported requests. They mostly wait for mpirun's own end: meanwhile the rest is measured.
 my @refused = (['run', '-s', 'skip-locked', '-S', 'drain', '--rounds', '2', qr/^lockbench: .*several ranks: --rounds is not offered/m],
     ['run', '-s', 'row-lock', '--fault', 'blocker', '--workers', '8', qr/^lockbench: .*several ranks: fault blocker is not offered, but kill, pause,/m],
     ['explore', '-s', 'row-lock', qr/^lockbench: explore is not offered with several ranks: use lockbench explore$/m]);
@@ -75,8 +76,8 @@ is(sum(map { $_->{workers} } @$rows), 8, 'and its share of the workers');
 is(sum(map { $_->{successes} } @$rows), sum(@{$run->{worker_successes}}), 'whose successes add up');
 is(scalar @{$run->{worker_successes}}, 8, 'of all workers');
 
-# Who is refused tries again some 100 ms later: so there is time between one's release and another's grant, more than
-# the clocks are uncertain by where ranks wait for a core.
+# A refused worker tries again some 100 ms later: so there is time between one's release and
+# another's grant, more than the uncertainty of the clocks when ranks wait for a core.
 ($status, $guarantees, $run) = measure(0, '-s', 'row-lock-nowait', '--workers', 4, '--count', 2, '--duration', '10m', '--hold', '20ms',
     '--poll', '200ms', '--poll-max', '400ms');
 is($status, 0, 'a lock: exit status');

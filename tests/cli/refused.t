@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# Statements that the server refuses, and not by contention: "held" would speak of what was not tested. Much of it makes
-# a run inconclusive, a little is a warning; and what the protocol itself says no by, is neither.
+# Statements that the server refuses for a reason other than contention: "held" would describe
+# something untested. Many of them make a run inconclusive, a few are a warning; and the protocol's
+# own refusals are neither.
 use strict;
 use warnings;
 use FindBin;
@@ -9,7 +10,7 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
-# A release that raises once in :often, and holds nobody up else.
+# A release that raises once in :often, and delays no other worker.
 my $sometimes = spew('sometimes.sql', <<'SQL');
 -- strategy: sometimes
 -- shape: lock
@@ -42,7 +43,7 @@ like($out, qr/^ok \d+ - sometimes sqlite \S+ exclusive$/m, '... held');
 like($out, qr/^# sometimes sqlite \S+: the server refused an operation for a reason that is no contention, \d+ times \(\d+ of \d+ measured releases\), the first at \S+ \S+: $where$/m,
     '... and a warning with the share');
 
-# What stands behind the answer of an acquire that found the lock taken.
+# A statement after the answer of an acquire that found the lock taken.
 my $behind = spew('behind.sql', <<'SQL');
 -- strategy: behind
 -- shape: lock
@@ -105,7 +106,8 @@ DROP TABLE held;
 SQL
 is($status, 0, 'a duplicate key in acquire is no surprise') or diag $out, $err;
 
-# A release that never comes through: whoever was granted the lock once has it for ever, perhaps since before the measured part.
+# A release that never comes through: the first holder has the lock for ever, perhaps since before
+# the measured part.
 my $stuck = spew('stuck.sql', <<'SQL');
 -- strategy: stuck
 -- shape: lock
@@ -136,13 +138,14 @@ like($err, qr/^lockbench: nothing was tested: no claim got a verdict/, '... and 
 is($status, 0, '... named, it is explored');
 like($out, qr/exclusive +held/, '... and held');
 
-# Bad calls are told what to write.
+# Messages for bad calls name the correct form.
 (undef, undef, $err) = lockbench('verify', 'my.sql');
 like($err, qr{^lockbench: unexpected argument 'my\.sql' for verify: a strategy in a file is -s \./my\.sql\n}, 'a file without -s');
 (undef, undef, $err) = lockbench('lint', spew('speed.sql', $checked =~ s/claims: exclusive/claims: speed/r));
 like($err, qr/speed\.sql:3: unknown guarantee "speed" .there are exclusive, fenced, .*permits/, 'an unknown guarantee: all of them');
-# A statement that leaves out items of its batch: nobody else has claimed them, so it is told of.
-for (['left out', 'AND id % 2 = 0', qr/^20 of 40 ends of items found nothing to end, though nobody else had claimed these items: see/],
+# A statement that leaves out items of its batch: no other worker has claimed them, so it is
+# reported.
+for (['left out', 'AND id % 2 = 0', qr/^20 of 40 ends of items found nothing to end, though no other worker had claimed these items: see/],
     ['none', '', qr/^(?!.*found nothing)/s]) {
     my ($name, $only, $want) = @$_;
     my $batch = spew('batch.sql', <<"SQL");

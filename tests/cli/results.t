@@ -45,7 +45,7 @@ for my $bad ([['older', '--format', 'csv'], qr/has no report\.csv: .*lockbench r
     like($err, qr/^lockbench: .*$why.*\n\z/, '... but one line');
 }
 spew('kept/damaged/report.txt', "all is well\n");
-for my $case (['text', "all is well\n", qr/; what was shown is the report\.txt beside it/], ['json', '{"schema": 1', qr//]) {
+for my $case (['text', "all is well\n", qr/; the output is from the report\.txt beside it/], ['json', '{"schema": 1', qr//]) {
     ($status, $out, $err) = lockbench('show', "$dir/damaged", '--format', $case->[0]);
     is($status, 2, "show --format $case->[0] beside a damaged run.json: exit status");
     is($out, $case->[1], '... what there is');

@@ -17,7 +17,8 @@ my @command = ('compare', '-s', $lock, '--workers', '1,2,3', '--hold', '0,1ms', 
 my @plan = (@command, '--repeat', '2', '--seed', '77');
 
 # Runs it with its progress in a pipe, and calls act with its process when the n-th run is done (it may
-# be a little further by then); n may also be a pattern, and act is told how many lines had it. Returns its status, its lines of progress and what it wrote.
+# be a little further by then); n may also be a pattern, and act gets the number of lines that had
+# it. Returns its status, its lines of progress and what it wrote.
 sub run_until
 {
     my ($n, $act, @args) = @_;
@@ -171,7 +172,7 @@ for my $damage (['cut', substr($checkpoint, 0, -9), $n_kept - 1], ['followed by 
     system 'rm', '-rf', "$dir/20260101T000000Z-copy";
 }
 
-# --- SIGINT, twice, and somebody else meanwhile
+# --- SIGINT, twice, and another process meanwhile
 ($status, $first) = again_until(130, at_most(6), "$dir-int", 3, signal_it('INT'), @plan, '-o', $dir . '-int');
 is($status, 130, 'interrupted');
 ($result) = glob "$dir-int/*";
@@ -194,7 +195,7 @@ is($status, 0, 'resumed to the end') or diag join '', @$rest;
 is($second[0], 2, 'two at once are refused');
 like($second[2], qr/another lockbench is at it/, '... with the reason');
 check_whole('twice interrupted', $result);
-# --- a plan: what comes next hangs on the runs before, which are there again
+# --- a plan: the next runs depend on the earlier ones, which are there again
 my @search = ('plan', '-s', 'pthread-mutex', '--workers', '1,2,3,4,5,6', '--hold', '1ms', '--duration', '40ms', '--warmup', '0',
     '--repeat', '2', '--slo', 'p50<1s');
 

@@ -76,7 +76,7 @@ my %broken = (
     right => sub { return },
     # A failed item is counted as done.
     'wrong-count' => sub { s/state = 'done' THEN 1 END\) AS done/state IN ('done', 'failed') THEN 1 END) AS done/ },
-    # Nothing is brought back, and who called it was told that all was well.
+    # Nothing is brought back, but the caller gets a success.
     'lost-reset' => sub { s/WHERE class = :class AND state = 'done'/WHERE class = :class AND state = 'gone'/ },
     'lost-clear' => sub { s/WHERE class = :class AND state = 'failed';/WHERE class = :class AND state = 'gone';/ },
 );
@@ -87,7 +87,7 @@ for my $name (sort keys %broken) {
     is($run->{proof}{verdict}, $name eq 'right' ? 'held' : 'violated', "$name: the count at the end") or diag $run->{proof}{text};
 }
 
-# What cannot be asked.
+# Impossible requests.
 for my $case (['pthread-queue', [], qr/rounds: pthread-queue has no count/],
     [spew('no-operator.sql', $queue =~ s/NAME/no-operator/r =~ s/-- name: clear-all-errors.*?(?=-- name: count)//sr), [],
         qr/rounds: no-operator has neither clear-all-errors nor reset-all with these options/],

@@ -33,7 +33,7 @@ check('an open loop', 'run', '-s', good_lock(), @quick, '--rate', '200/s');
 my @plan = ('plan', '-s', 'none,pthread-mutex', '--workers', '1,2,3,4,5,6', '--duration', '40ms', '--warmup', '0',
     '--repeat', '1', '--demand', '10/s');
 check('a plan with a bound', @plan, '--slo', 'p50<2s');
-# Without one nothing is asked of the generator, which may be late on a busy machine.
+# Without one the generator, which may be late on a busy machine, is not needed.
 my $plan = check_until(sub { return @{ $_[0]{choice} // [] } > 0 }, 'a plan', @plan); # a busy machine may leave no curve
 is(scalar @{$plan->{plans}}, 2, 'a plan for each strategy');
 isnt(scalar @{$plan->{choice}}, 0, 'and which to take');

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # lockbench show: the statements of every strategy for every engine are a strategy file that reads
-# back; what it shows behaves as the strategy does; bad calls are told in one line.
+# back; the shown file behaves like the strategy; bad calls get one line.
 use strict;
 use warnings;
 use FindBin;
@@ -29,7 +29,7 @@ for my $strategy (split /\n/, $out) {
 }
 cmp_ok($shown, '>', 80, 'most pairs have statements');
 
-# It is for one engine, and says so: nobody is warned of another's dialect.
+# It is for one engine, and says so: there is no warning about another's dialect.
 (undef, my $marked) = lockbench('show', 'skip-locked', '-d', 'postgres');
 is(() = $marked =~ /^-- name: \S+ \[postgres\]/mg, () = $marked =~ /^-- name:/mg, 'each section has the mark of its engine');
 ($status, $out, $err) = lockbench('run', '-s', spew('marked.sql', $marked), '-d', 'sqlite:');

@@ -31,8 +31,8 @@ my $scratch = scratch();
 mkdir "$scratch/db" or die;
 my $target = "sqlite:$scratch/db/x.db";
 
-# Waits until the lock was taken so often. The write-ahead log has each megabyte until it is copied back, at
-# four.
+# Waits until the lock was taken this often. The write-ahead log has each megabyte until it is
+# copied back, at four.
 sub until_taken
 {
     my ($times) = @_;
@@ -102,7 +102,8 @@ isnt(scalar(left_over()), 0, 'killed: something is left behind');
 is($status, 0, 'killed: the next run works') or diag $err;
 is_deeply([left_over()], [], 'killed: and cleans up');
 
-# Two at once: temporary files are apart; a named one is used by one at a time, and the other is told.
+# Two at once: temporary files are apart; a named one is used by one at a time, and the other gets
+# an error.
 my @two = map { start('run', '-s', $lock, '--duration', '10m', '--count', '20') } 1, 2;
 for my $one (@two) {
     ($status, $out, $err) = finish($one);

@@ -15,8 +15,9 @@ my ($mariadb) = grep { /^mariadb/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 my %uri = (postgres => $postgres, mariadb => $mariadb, sqlite => 'sqlite:');
 
 my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/truth.tsv");
-# Right files take the longest, as all is asked of them: most of them only in a soak. Most defects are shown by what is
-# asked first; some need the whole budget, and these begin first. Of several with one defect, one is asked.
+# Correct files take the longest, as they get all tests: most of them only in a soak. The first
+# tests show most defects; some need the whole budget, and these begin first. Of several files with
+# one defect, one is tested.
 my %needs_all = map { ("$_.sql" => 1) } qw(rescue-listed pruned-hidden shedlock-dbtime);
 if (!$ENV{LB_TEST_SOAK}) {
     my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows|clocks|fences|orders|in-line|stuck|position|greedy|drawn|failed-late|nacked|group-lease|rw-lease|give-up|dead-waiter|families|delayed)/;

@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
-# A put of several statements beside who ends an item: what one transaction has not committed yet the other does not see.
+# A put of several statements beside the end of an item: one transaction does not see the
+# uncommitted rows of the other.
 use strict;
 use warnings;
 use FindBin;
@@ -24,7 +25,7 @@ for (['locked', 0, qr/no-loss +held/], ['read', 1, qr/no-loss is violated/])
 
 (undef, $out) = until_shown(sub { return $_[1] =~ /^# blocked on postgres breaks no-loss:$/m },
     'verify', '-s', $file, '-d', $postgres, '--opt', 'permit=read', '-q', '--budget', '20s');
-like($out, qr/^#   \S+blocked\.sql:\d+: INSERT INTO job .*\n#   \S+blocked\.sql:\d+: UPDATE job SET state = 'done'.*\n#   to change: put goes by what it has looked at/m,
+like($out, qr/^#   \S+blocked\.sql:\d+: INSERT INTO job .*\n#   \S+blocked\.sql:\d+: UPDATE job SET state = 'done'.*\n#   to change: put depends on a row that it has read/m,
     'what to change, and where');
 
 done_testing();

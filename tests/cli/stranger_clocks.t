@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# A file of whose times one is the workers' and another the server's: `verify` lets these clocks differ. All at once, as
-# most of it is waiting.
+# A file with one time from the workers' clocks and another from the server's: `verify` lets these
+# clocks differ. All at once, as most of it is waiting.
 use strict;
 use warnings;
 use FindBin;

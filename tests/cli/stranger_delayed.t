@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
-# Items that put makes due some time later: what is not due yet is not lost, and what is lost is found where nothing waits.
+# Items that put makes due some time later: an item that is not due yet is not lost, and a lost item
+# is found if none waits.
 use strict;
 use warnings;
 use FindBin;

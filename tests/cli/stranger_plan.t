@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# What plain `verify` means to ask of a file that it has never seen, and what lint says of it.
+# The plan of plain `verify` for a user's file, and lint's warnings about it.
 use strict;
 use warnings;
 use FindBin;
@@ -15,7 +15,7 @@ my ($status, $out, $err) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d
 is($status, 0, '--plan: exit status') or diag $err;
 like($out, qr/^  limit  timeout_ms, inferred from line 38; 1800000 ms by default/m, 'the limit, and where it was found');
 like($out, qr/^ +\d+ explore  /m, 'explored');
-like($out, qr/^ +\d+ queue-rescue .* what ends a claim asks for no holder$/m, 'recovery, with its reason');
+like($out, qr/^ +\d+ queue-rescue .* the ends of claims check no holder$/m, 'recovery, with its reason');
 unlike($out, qr/overrun/, 'no lease: nothing about leases');
 my ($seconds) = $out =~ /at most (\d+) s of 60 s/;
 cmp_ok($seconds // 99, '<=', 60, 'within the budget');
@@ -93,12 +93,12 @@ unlike($out, qr/renew/, '... but not where nothing is renewed');
 
 # --- one time by the workers' clocks, another by the server's ---
 (undef, $out) = lockbench('verify', '-s', "$folder/clocks-lock.sql", '-d', 'sqlite:', '--plan');
-like($out, qr/^ +\d+ clocks $_ .*line \d+ goes by :now, line \d+ by the server's clock: .* are $_ (?:of )?it$/m, "clocks $_: planned")
+like($out, qr/^ +\d+ clocks $_ .*line \d+ uses :now, line \d+ the server's clock: .* are $_ (?:of )?it$/m, "clocks $_: planned")
     for 'ahead', 'behind';
 (undef, $out) = lockbench('verify', '-s', "$folder/operator.sql", '-d', 'sqlite:', '--plan');
 unlike($out, qr/clocks (?:ahead|behind)/, '... but not where all goes by one kind');
 
-# Planned for what each file has, and what shows it.
+# The planned tests for each file's features.
 for (['lanes', 'explore\+put', '--opt', 'put=apart'], ['cleared', 'rounds'], ['receipts', 'batches late'],
     ['batch-failed', 'give-back by five'], ['group-take', 'groups by two'], ['as-text', 'steady\+kill'])
 {
@@ -178,14 +178,14 @@ $unclear =~ s/^-- name: teardown/-- name: renew [sqlite]\nUPDATE work SET put_at
 like($out, qr/^(?:not )?ok \d+ - plainjob sqlite \S+ $_\b/m, "$_ is claimed, and has a line")
     for qw(no-duplicate no-loss bounded-claim fifo owner-release recovery);
 
-# --- a gate that is opened again holds nothing: nobody who dies in it gives anything back ---
+# --- a gate that is opened again holds nothing: a worker that dies in it gives nothing back ---
 SKIP: {
     skip 'no MariaDB', 1 if !defined $mariadb;
     (undef, $out) = lockbench('verify', '-s', "$folder/gate.sql", '-d', $mariadb, '--plan');
     unlike($out, qr/kill/, 'a queue that promises nothing about the dead: nobody is killed');
 }
 
-# --- processes that nobody knows ---
+# --- unregistered processes ---
 my $beating = slurp("$folder/heartbeat.sql");
 (undef, $out) = lockbench('lint', spew('heartbeat.sql', $beating));
 unlike($out, qr/register/, 'processes that register: no warning');
@@ -199,9 +199,9 @@ $unknown =~ s/owner-release, recovery\n/owner-release\n/;
 like($out, qr/heartbeat\.sql:\d+: warning: it writes down :process, and nothing says which processes are alive/,
     'a process without a sign of life: a warning');
 
-# --- a renewal that asks for nobody ---
+# --- a renewal that checks no holder ---
 (undef, $out) = lockbench('lint', "$folder/visibility.sql", '--opt', 'renew=number');
-like($out, qr/visibility\.sql:\d+: warning: renew asks for neither holder nor token/, 'a renewal by the number alone: a warning');
+like($out, qr/visibility\.sql:\d+: warning: renew checks neither holder nor token/, 'a renewal by the number alone: a warning');
 (undef, $out) = lockbench('lint', "$folder/visibility.sql", '--opt', 'renew=own');
 unlike($out, qr/renew asks/, '... and none where it asks');
 

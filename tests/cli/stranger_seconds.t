@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# Protocols that go by whole seconds, as frameworks do: what was taken late in one second is over early in another. A lease
-# of N of them lasts N - 1 seconds for certain, and is judged as that.
+# Protocols with whole seconds, like those of frameworks: a hold taken late in one second is over
+# early in another. A lease of N of them lasts N - 1 seconds for certain, and is judged as that.
 use strict;
 use warnings;
 use FindBin;
@@ -56,7 +56,7 @@ $column =~ s/timestamptz\(0\)/timestamptz(3)/;
 (undef, $out) = lockbench('lint', spew('column.sql', $column));
 unlike($out, qr/whole seconds/, '... and none of one with it');
 
-# --- a lease of one of them may be over at once: whoever holds for most of a second meets that soon ---
+# --- a lease of one of them may be over at once: a hold of most of a second soon shows that ---
 my @crowd = ('-d', 'sqlite:', '-q', '-S', 'mutex-hot', '--workers', '3', '--hold', '700ms', '--duration', '5s', '--warmup', '0',
     '--poll', '2ms', '--poll-max', '5ms', '--progress-bound', '0');
 my @runs = map { start('run', '-s', "$folder/whole-lock.sql", @crowd, @$_) } ['--ttl', '1s'], ['--ttl', '3s', '--opt', 'free=young'];

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# What the plan of a file asks for shows what is wrong with it, one command each.
-# Only with scripts/test --all: it waits for findings that depend on chance.
+# The planned tests of a file show its defect, one command each. Only with scripts/test --all: it
+# waits for findings that depend on chance.
 use strict;
 use warnings;
 use FindBin;
@@ -75,7 +75,8 @@ for (['cleared', 'clear=all', 'clear=failed', 'no-duplicate', '-S', 'rounds', '-
     unlike($out, qr/VIOLATED/, "$file, $right: not accused") or diag $out;
 }
 
-# --- each way to end what is over, and to leave a line: what is planned for it shows it. All at once, as most is waiting ---
+# --- each way to end an expired hold or claim, and to leave a line: the planned test shows it. All
+# at once, as most is waiting ---
 my @late = map {
     my ($file, $option, $ask, $guarantee, @run) = @$_;
     my @file = ('-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option);

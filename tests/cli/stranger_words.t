@@ -11,7 +11,7 @@ use Test::More;
 my $folder = "$ENV{LB_SOURCE}/tests/strangers";
 my ($status, $out, $err);
 
-# --- nothing could be asked: that is told, and not "no violation" ---
+# --- nothing could be tested: that is reported, and not "no violation" ---
 my $foreign = spew('foreign.sql', <<'SQL');
 -- strategy: foreign
 -- shape: queue
@@ -46,7 +46,7 @@ like($out, qr/^# limit of recover: timeout_ms, inferred from line 38/m, 'the pla
 my ($words) = $out =~ /^# plainjob on sqlite breaks no-duplicate:\n((?:#   .*\n)+)/m;
 like($words // '', qr/without having been given back.*\n#   \S+plainjob\.sql:28: SELECT id, payload .*\n#   \S+plainjob\.sql:38: /,
     'what happened, and the lines that allow it');
-like($words // '', qr/^#   to change: let recover go by the time of the claim/m, 'what to change');
+like($words // '', qr/^#   to change: let recover use the time of the claim/m, 'what to change');
 my ($command) = ($words // '') =~ /^#   shown by: lockbench (.*)$/m;
 like($out, qr/^# plainjob on sqlite: \d guarantees? broken in \d+ s: \d+ schedules explored/m, 'and what was looked for');
 like($command // '', qr/^(?:run|explore) -s \S+plainjob\.sql -d sqlite: /, 'the command that shows it alone');
@@ -54,7 +54,7 @@ like($command // '', qr/^(?:run|explore) -s \S+plainjob\.sql -d sqlite: /, 'the 
 is($status, 1, '... which does') or diag $command, $again;
 is(() = $out =~ /no bound was given/g, 0, 'no SKIP for want of a bound');
 
-# --- what explorations leave of their time goes to those behind them; what is not explored to its end is told ---
+# --- the remaining time of explorations goes to later ones; incomplete ones are reported ---
 my @taken = ('-s', "$folder/fences.sql", '-d', 'sqlite:', '--opt', 'number=read', '--budget', '24s');
 (undef, $out) = lockbench('verify', @taken, '--plan');
 my ($planned) = $out =~ /^ +\d+ explore\+takeover +([\d.]+) s/m;
@@ -63,7 +63,8 @@ my $cut = qr/^#   not explored to the end: explore\+takeover, .*ended after ([\d
 my ($given) = $out =~ $cut;
 cmp_ok($given // 0, '>', 1.1 * ($planned // 99), 'the last exploration has the time that others have left');
 
-# --- in words, for each guarantee: what happened, the lines, what to change by what the file has, and the command ---
+# --- in words, for each guarantee: the event, the lines, the change for the file's features, and
+# the command ---
 my @told = map {
     my ($file, $option, $guarantee, $lines, $change) = @$_;
     my @args = ('verify', '-s', "$folder/$file.sql", '-d', 'sqlite:', '--opt', $option, '-q', '--budget', '10s');
@@ -76,14 +77,14 @@ my @told = map {
     ['orders', 'order=text', 'fifo', 'UPDATE job .* ORDER BY CAST', q{claim's ORDER BY is not the order in which items are put}],
     ['in-line', 'number=chance', 'fifo', 'INSERT INTO ask', 'acquire must grant it only if no smaller number waits'],
     ['stuck', 'free=equal', 'progress', 'UPDATE held SET owner = NULL', 'release writes NULL, and acquire compares with ='],
-    ['stuck', 'free=due', 'progress', 'UPDATE held .* due_ms <= :now', 'nobody is ever granted it: what setup, or resource, writes'],
-    ['families', 'due=asked', 'no-loss', 'UPDATE job SET state', 'claim never finds what put writes'],
+    ['stuck', 'free=due', 'progress', 'UPDATE held .* due_ms <= :now', 'no worker is ever granted it: acquire must ask for the values'],
+    ['families', 'due=asked', 'no-loss', 'UPDATE job SET state', 'claim never finds the items that put writes'],
     ['greedy', 'take=all', 'bounded-claim', 'UPDATE job SET state = 1 WHERE state = 0 RETURNING', 'claim marks all that is ready'],
     ['semaphore', 'release=always', 'permits', '\S', 'change the count only together with the row of a holder'],
-    ['at-most-once', 'after=again', 'once', '\S', 'what was claimed and is not done may have been begun'],
+    ['at-most-once', 'after=again', 'once', '\S', 'an item that was claimed and is not done may have been begun'],
     ['grouped', 'take=any', 'group-exclusive', 'UPDATE|SELECT', 'two claims that do not see each other take two items'],
     ['own-rows', 'release=all', 'owner-release', 'DELETE', 'let what ends a hold ask whose it is'],
-    ['prolonged', 'renew=added', 'recovery', 'UPDATE', 'let renew write the time that acquire goes by']);
+    ['prolonged', 'renew=added', 'recovery', 'UPDATE', 'let renew write the time that acquire reads']);
 $_->{run} = start(@{ $_->{args} }) for @told[0 .. 3];
 for my $i (0 .. $#told) {
     my $row = $told[$i];

@@ -14,7 +14,7 @@ my $once = spew('bound.jsonl', qq({"process":0,"type":"invoke","f":"acquire","ti
 my $broken = spew('broken.sql', "-- strategy: broken\n-- shape: lock\n-- name: acquire\nSELECT 1;\n");
 
 my @cases = (
-    # arguments, exit status, what the line says
+    # arguments, exit status, the line's text
     [['rnu'], 2, qr/unknown command 'rnu'; did you mean run\?/],
     [['xyzzy'], 2, qr/unknown command 'xyzzy'; see lockbench --help/],
     [['run'], 2, qr/run needs -s STRATEGY/],

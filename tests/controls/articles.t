@@ -2,8 +2,8 @@
 # The published form of each article, on every engine that can express it, with the verdict that is written down
 # here and in docs/articles/: violated, held, or a figure. Beside each that fails stands the repaired form, asked
 # the same, which must not. Where a break is an interleaving it is explored, not hoped for. Most of each run is
-# waiting, so several go side by side; what they say does not depend on how fast they are: what a run comes to only on a
-# machine that does not stand still is asked for until it is there.
+# waiting, so several go side by side; their results do not depend on speed: a result that needs a
+# machine that does not stand still is tried until it appears.
 use strict;
 use warnings;
 use FindBin;
@@ -32,7 +32,7 @@ sub ask
     return;
 }
 
-# The same of a run that may come to nothing where the machine stands still: is_there is asked of its JSON.
+# The same for a run that may have no result if the machine stands still: is_there checks its JSON.
 sub ask_until
 {
     my ($is_there, @rest) = @_;
@@ -73,7 +73,7 @@ sub explored
     return $verdict eq 'no violation found' && ($json->{schedules} // 0) > 1 ? 'held' : $verdict;
 }
 
-# For ask_until: somebody died; these guarantees came to a verdict.
+# For ask_until: a worker died; these guarantees have a verdict.
 sub has_dead { my ($json) = @_; return (first_run($json)->{measures}{deaths} // 0) > 0 }
 sub is_judged
 {
@@ -102,7 +102,7 @@ for my $engine (@every) {
 
     my @kill = ('-S', 'drain', '--backlog', '100', '--workers', '3', '--processes', '3', '--hold', '10ms', '--fault', 'kill',
         '--fault-interval', '100ms', '--fault-count', '2', '--ttl', '300ms', '--recover', '100ms');
-    # A verdict on what is stuck is withheld where the machine stood still: it is asked for again.
+    # A verdict on stuck items is withheld if the machine stood still: the run is repeated.
     my @die = ('-S', 'steady', '--fault', 'kill', '--fault-interval', '100ms', '--fault-count', '2', '--duration', '1500ms', '--warmup', '0');
     my $is_lost = sub { my ($json) = @_; return has_dead($json) && verdict($json, 'no-loss') eq 'violated' };
     ask_until($is_lost, 'run', 'merge-table-lock', $engine, @die, '--opt', 'form=published', sub {
@@ -226,7 +226,7 @@ ask_until(is_judged('exclusive'), 'run', 'fifo-poll', 'sqlite', '-S', 'control-t
         is(verdict($_[0], 'exclusive'), 'held', 'control table at its own pace, a hundred times faster: held');
     });
 
-# Long enough for a death and what follows it on a machine that stands still now and then.
+# Long enough for a death and its consequences on a machine that stands still now and then.
 my @dead_holder = ('-S', 'dead-holder', '--duration', '3s');
 
 # What a process calls itself: a number that the next one gets is the dead one's place in line, for better or worse.
@@ -249,7 +249,8 @@ for my $engine (@every) {
             my $dead = first_run($json)->{measures};
             is("$dead->{recovered} of $dead->{deaths}", '0 of 1',
                 "control table, ids=$ids, $engine: the dead one's row bars all others");
-            # Elsewhere numbers may commit in another order than they were drawn, whatever the ids are.
+            # On other engines numbers may commit in another order than they were drawn, with any
+            # ids.
             is(verdict($json, 'fifo'), 'held', "control table, ids=$ids, $engine: in order, until then") if $engine eq 'sqlite';
         });
     }

@@ -2,9 +2,9 @@
 # Each broken control is caught, and by the guarantee that it breaks; its repaired twin, asked the same,
 # holds. Nothing is left to chance where it can be placed: races are explored statement by statement;
 # late releases come because every hold overruns its lease, deaths because a process is killed in its hold, and
-# a quarter of 200 items is given back while three others go on; what is left to a drain (two snapshots of
-# advisory-no-recheck) happens dozens of times in each. A run in which the machine stood still, so that nothing could
-# happen, is asked again. On SQLite always, else as far as there are
+# a quarter of 200 items is given back while three others go on; races left to a drain (two
+# snapshots of advisory-no-recheck) happen dozens of times in each. A run in which the machine stood
+# still, so that nothing could happen, is repeated. On SQLite always, else as far as there are
 # servers in LB_TEST_URIS.
 use strict;
 use warnings;
@@ -63,8 +63,9 @@ sub ask
         '--format', 'json', $command eq 'verify' ? '--quiet' : ());
 }
 
-# Verdict by guarantee, and the witness. An engine that is busy with others may give an answer once (a row that
-# somebody else's purge held) and not again: the search is not complete then, and what it did run held.
+# Verdict by guarantee, and the witness. An engine that is busy with others may give an answer once
+# (a row that another session's purge held) and not again: the search is not complete then, and all
+# run schedules held.
 sub answer
 {
     my ($command, $out) = @_;
@@ -79,8 +80,8 @@ sub answer
         join '; ', map { @{$of->{$_}{witnesses}} ? $of->{$_}{witnesses}[0]{text} : () } sort keys %$of);
 }
 
-# Whether a run under stress got to what it was made for: a control to all that it must break, a twin to anything that
-# is tested at all. An accusation of a twin stands.
+# Whether a run under stress reached its purpose: a control to all that it must break, a twin to
+# anything that is tested at all. An accusation of a twin stands.
 sub is_shown
 {
     my ($run, $status, $verdicts) = @_;

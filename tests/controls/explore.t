@@ -26,8 +26,8 @@ sub explore
     return ($status, $result // {}, $err);
 }
 
-# What a violation is made of, to compare two of them; but what time it was, and which number the space
-# had (it is in the keys of advisory locks), is no part of it.
+# The parts of a violation, to compare two of them, without the time and the number of the space (it
+# is in the keys of advisory locks).
 sub essence
 {
     my ($witness) = @_;
@@ -73,8 +73,8 @@ sub answers_of_isolationtester
     return \%answers;
 }
 
-# Broken controls that need no planner's help: where, what they break, in how many statements a
-# textbook would show it, and what else it takes.
+# Broken controls that need no planner's help: the engine, the broken guarantee, the number of
+# statements of a textbook example, and further options.
 my @broken = (
     ['fifo-poll',       'postgres', 'exclusive',    6],
     ['fifo-poll',       'postgres', 'exclusive',    8, '--opt', 'insert=transaction'],
@@ -97,7 +97,7 @@ my @broken = (
     ['lease-update',    'mariadb',  'owner-release', 9, '--steps', 'clock', '--opt', 'first_run=now'],
     ['advisory-no-recheck', 'postgres', 'no-duplicate', 12, '--opt', 'walk=cursor'],
     ['lease-now', 'postgres', 'exclusive', 4, '--steps', 'clock', '--workers', 1, '--blockers', 1],
-    # Whoever was granted it was not told, and nobody asks whether its time is up.
+    # The worker got no answer to its grant, and no statement checks if the lease is over.
     ['lease-unread', 'postgres', 'recovery', 8, '--steps', 'cut,clock'],
     ['lease-unread', 'mariadb',  'recovery', 8, '--steps', 'cut,clock'],
 );
@@ -141,8 +141,8 @@ SKIP: {
     is $first->{witness}{statements}, 5, '... in so many statements';
 }
 
-# An INSERT is one step: that it draws its number before its row is there is said where somebody goes by the
-# number, and only there. In two statements it is explored.
+# An INSERT is one step: explore reports that it draws its number before its row exists only if a
+# statement uses the number. In two statements it is explored.
 for my $case (
     ['mariadb',  'fifo-poll',      1, '--opt', 'form=published', '--opt', 'read=locking'],
     ['postgres', 'fifo-poll',      1],
@@ -157,13 +157,13 @@ for my $case (
     SKIP: {
         skip "no $engine server", 1 unless defined $engine{$engine};
         my (undef, $found) = explore($engine, $strategy, '--first', '--time', '1s', @args);
-        my $words = qr/^not explored: the inside of the INSERT into \w+\. It draws \w+ before its row is there, .* in the next$/;
+        my $words = qr/^not explored: the inside of the INSERT into \w+\. It draws \w+ before its row exists, .* in the next$/;
         like $found->{inside}, $is_told ? $words : qr/^$/, "$strategy @args on $engine: the inside of its INSERT";
     }
 }
 
 # Two wait for one row, and which of them gets it is the server's choice: no reason not to conclude.
-# LOCK TABLE: so many classes are left as are counted by enumeration, of 126.
+# LOCK TABLE: the number of remaining classes equals the enumeration, of 126.
 SKIP: {
     skip 'no postgres server', 5 unless defined $engine{postgres};
     my ($status, $found) = explore('postgres', 'lease-update-safe', '--workers', 3);
@@ -433,8 +433,8 @@ SQL
         or diag explain $found;
 }
 
-# Whatever a statement asks for the time: a step of the clock moves it. Until then nobody gets the item a
-# second time; then the first one ends what the second one has.
+# A step of the clock moves every function for the time. Until then no worker gets the item a second
+# time; then the first one ends the second one's claim.
 my @clocks = (
     ['sqlite', 'text', 'CURRENT_TIMESTAMP', "datetime('now', '+600 seconds')"],
     ['sqlite', 'real', "julianday('now')", "julianday('now') + 600 / 86400.0"],
@@ -483,7 +483,7 @@ SKIP: {
     like $err, qr/^lockbench: .*explore cannot put back heir: it inherits from a table\n\z/, 'a table that inherits: which one';
 }
 
-# A session that somebody ends in the middle takes what it held with it: there is no verdict.
+# A session that another user ends in the middle loses its locks: there is no verdict.
 SKIP: {
     skip 'no postgres server', 2 unless defined $engine{postgres};
     my $file = spew('suicide.sql', <<'SQL');

@@ -1,7 +1,8 @@
 #!/usr/bin/env perl
-# What a claim deletes is done at most once, and lost with its worker; what a completion deletes is done at least once, and
-# never lost. One worker dies with items in hand; the judge is asked about both promises, whichever of them is claimed.
-# On SQLite; on the servers, too, with LB_TEST_SOAK=1: what the statements mean there, tests/db/strategies asks.
+# An item deleted by its claim is done at most once, and lost with its worker; one deleted by its
+# completion is done at least once, and never lost. One worker dies with items in hand; the judge
+# decides both promises, also unclaimed ones. On SQLite; on the servers, too, with LB_TEST_SOAK=1:
+# what the statements mean there, tests/db/strategies asks.
 use strict;
 use warnings;
 use FindBin;
@@ -29,7 +30,8 @@ sub verdicts
 my $n = 0;
 for my $uri (@uris) {
     my ($engine) = $uri =~ /^(sqlite|mariadb|postgres)/;
-    # A loss is one when nobody has had the item for a second after the death: a death that came late shows nothing.
+    # A loss counts when no worker has had the item for a second after the death: a death that came
+    # late shows nothing.
     my ($out, $loss, $once, $twice);
     for (1 .. 5) {
         ($out, $loss, $once, $twice) = verdicts($uri, $n++, 'delete-on-claim');
@@ -38,7 +40,7 @@ for my $uri (@uris) {
     is("$loss $once $twice", 'violated held held', "$engine: deleted by the claim: lost, and never done twice");
     like($out, qr/^delete-on-claim +$engine +held/m, '... and as claimed: it does not promise more');
     $out =~ s/\s+/ /g;
-    like($out, qr/lost: the queue was drained, and nobody has (?:it|them); the strategy has no section recover/,
+    like($out, qr/lost: the queue was drained, and no worker has (?:it|them); the strategy has no section recover/,
         '... and nobody is sent to --recover');
     for (1 .. 5) {
         ($out, $loss, $once, $twice) = verdicts($uri, $n++, @twin);

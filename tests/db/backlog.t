@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # A large backlog is put by several sessions at once, each item once and under the same number; by one alone where the
 # order is promised, where half of a put may happen, and where there is one writer. Sessions that refuse each other
-# leave their part to one of them. What cannot be put is told once.
+# leave their part to one of them. A failed put is reported once.
 use strict;
 use warnings;
 use FindBin;
@@ -67,7 +67,7 @@ sub puts
     return ($status, $err, \%ends, \%times);
 }
 
-# The same again, until what chance decides is there; what never comes fails after ten minutes.
+# Repeats until the chance event appears; fails after ten minutes without it.
 sub puts_until
 {
     my ($is_there, @args) = @_;

@@ -1,5 +1,5 @@
-/* Items of a claim that one statement ends, on every engine: what is asked of the answer, and what
- * the history says of each item. Step by step in one thread: nothing here is about races.
+/* Items of a claim that one statement ends, on every engine: the answer's meaning, and the history
+ * of each item. Step by step in one thread: nothing here is about races.
  */
 #include "../unit/check_history.h"
 #include "fixture.h"
@@ -8,7 +8,7 @@
 enum { ACTORS = 2 };
 
 /* answer: how the end is answered. ids: by the ids that it ended; number: by how many; others: by
- * ids, and it ends everybody's. */
+ * ids, and it ends every worker's. */
 static const char text[] =
     "-- strategy: batch-test\n"
     "-- shape: queue\n"
@@ -162,7 +162,7 @@ static void expect_events(const struct bench *b, uint32_t log, size_t n, const i
     }
 }
 
-/* What the judge says of it. */
+/* The judge's verdict. */
 static enum lb_verdict judged(const struct bench *b, enum lb_guarantee guarantee)
 {
     static struct lb_judgement judgement;
@@ -179,7 +179,8 @@ static void an_answer_by_ids_tells_of_each(void **state)
     struct fixture *f = *state;
     static struct bench b;
     open_bench(&b, f, "ids");
-    must(f, f->a, "UPDATE item SET token = token + 1 WHERE id = 2"); /* somebody took it over */
+    must(f, f->a,
+         "UPDATE item SET token = token + 1 WHERE id = 2"); /* another worker took it over */
     assert_int_equal(complete(&b, 0), LB_OK);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(b.batches[0].answers[i], b.items[0][i].id == 2 ? LB_REFUSED : LB_OK);
@@ -206,7 +207,7 @@ static void a_number_tells_of_all_or_of_none(void **state)
     assert_int_equal(complete(&b, 1), LB_REFUSED);
     must(f, f->a, "UPDATE item SET status = 3 WHERE id = 2");
     assert_int_equal(complete(&b, 0), LB_OK);
-    for (uint32_t i = 0; i < 3; i++) /* two of three: nobody can say which */
+    for (uint32_t i = 0; i < 3; i++) /* two of three: unknown which */
         assert_int_equal(b.batches[0].answers[i], LB_LOST);
     expect_events(&b, 0, 6,
                   (const int[]){LB_EV_INVOKE, LB_EV_INVOKE, LB_EV_INVOKE, LB_EV_INFO, LB_EV_INFO,
@@ -277,10 +278,11 @@ static void a_batch_is_renewed_item_by_item(void **state)
 int main(void)
 {
     static const struct engine_test tests[] = {
-        {"an answer by ids tells of each item", an_answer_by_ids_tells_of_each, NULL},
-        {"a number tells of all items, or of none", a_number_tells_of_all_or_of_none, NULL},
-        {"what a batch ends besides is recorded, and judged", what_is_ended_besides_is_recorded,
+        {"an answer by ids gives the outcome of each item", an_answer_by_ids_tells_of_each, NULL},
+        {"a number gives the outcome of all items, or of none", a_number_tells_of_all_or_of_none,
          NULL},
+        {"further items that a batch ends are recorded, and judged",
+         what_is_ended_besides_is_recorded, NULL},
         {"a batch is renewed item by item", a_batch_is_renewed_item_by_item, NULL},
         {"a batch that is cut off is unknown", a_batch_that_is_cut_off_is_unknown,
          "postgres mariadb"},

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# Processes of a protocol: each consumer registers, a thread beats for those of its process, and the history has the
-# beats, by which the judge knows what nobody may take. Threads of one process, and processes of their own.
+# Processes of a protocol: each consumer registers, a thread beats for those of its process, and the
+# history has the beats, which show the judge the protected items. Threads of one process, and
+# processes of their own.
 use strict;
 use warnings;
 use FindBin;
@@ -13,7 +14,8 @@ my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 my @file = ('-s', "$ENV{LB_SOURCE}/tests/strangers/heartbeat.sql", '-S', 'queue-rescue', '--duration', '1s', '-q');
 my $n = 0;
 
-# Who spoke for whom, and with what limit: consumer -> log -> times. So long a limit that nobody is thought to be dead.
+# The beats for each consumer, with their limit: consumer -> log -> times. The limit is so long that
+# no process counts as dead.
 sub recorded
 {
     my (@args) = @_;

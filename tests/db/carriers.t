@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# Many sessions per thread on PostgreSQL: a session that waits for another one of its own thread gets
-# what it waits for, broken strategies are still caught, lost connections are made anew, and neither
+# Many sessions per thread on PostgreSQL: a session that waits for another one of its own thread
+# gets its lock, broken strategies are still caught, lost connections are made anew, and neither
 # Ctrl-C nor a server that dies finds a thread that does not listen.
 use strict;
 use warnings;
@@ -41,12 +41,12 @@ sub judge
 sub measure { my ($name, $want_status, @run) = @_; return judge($name, $want_status, begin(@run)) }
 sub verdict { my ($guarantees, $name) = @_; return $guarantees->{$name}{verdict} // 'none' }
 
-# What is put all the while is claimed until a time is over: long enough that no stall takes all of it, and beside
-# the others.
+# Items put meanwhile are claimed until a time is over: long enough that no stall takes all of it,
+# and beside the others.
 my $notified = begin($direct, '-s', 'listen-notify', '-S', 'steady', '--workers', 8, '--threads', 1, '--put-interval', '50ms',
     '--duration', '10s');
 
-# One thread: whoever waits for the row waits for a session of the same thread.
+# One thread: a session that waits for the row waits for one of the same thread.
 my ($guarantees, $run) = measure('row-lock', 0, $direct, '-s', 'row-lock', '-S', 'mutex-hot', '--workers', 12,
     '--threads', 1, '--hold', '1ms', '--count', 5, '--duration', 0);
 is($run->{threads}, 1, 'row-lock: one thread');
@@ -59,8 +59,8 @@ is(scalar(grep { $_ == 5 } @{$run->{worker_successes}}), 12, 'row-lock: and each
     '--threads', 2, '--backlog', 300, '--tx-pause', '1ms', '--duration', 0);
 is(verdict($guarantees, $_), 'held', "skip-locked-hold: $_") for qw(no-duplicate no-loss);
 
-# What is broken is seen to be broken. Between its look and its write a session waits for the network,
-# and the thread goes on with the others: all twelve look before the first has written.
+# Broken strategies are caught. Between its look and its write a session waits for the network, and
+# the thread goes on with the others: all twelve look before the first has written.
 ($guarantees) = measure('read-then-write', 1, $direct, '-s', 'read-then-write', '-S', 'mutex-hot', '--workers', 12,
     '--threads', 1, '--count', 20, '--duration', 0);
 is(verdict($guarantees, 'exclusive'), 'violated', 'read-then-write: exclusive');
@@ -70,7 +70,7 @@ is(verdict($guarantees, 'exclusive'), 'violated', 'read-then-write: exclusive');
 is($run->{threads}, 2, 'pooler: two threads');
 is(verdict($guarantees, $_), 'held', "pooler: $_") for qw(no-duplicate no-loss);
 
-# Who has how many threads.
+# The number of threads of each run.
 (undef, $run) = measure('by default', 0, $direct, '-s', 'row-lock', '-S', 'mutex-spread', '--workers', 8,
     '--count', 5, '--duration', 0);
 cmp_ok($run->{threads}, '<', 8, 'by default: fewer threads than workers');

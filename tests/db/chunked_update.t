@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # The chunked update: every range of a large table is updated exactly once, also where some of the
-# items fail at first; a queue that gives an item twice is told by the table's sum. On SQLite always,
+# items fail at first; the table's sum detects a queue that gives an item twice. On SQLite always,
 # on the servers in LB_TEST_URIS as far as they are there.
 use strict;
 use warnings;
@@ -16,7 +16,7 @@ for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
     $engine{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
 }
 
-# Exit status, and what the proof says; undef without one.
+# Exit status, and the proof; undef without one.
 sub chunks
 {
     my ($engine, $strategy, @args) = @_;
@@ -26,7 +26,7 @@ sub chunks
     return ($status, $result->{cells}[0]{runs}[0]{proof});
 }
 
-# A queue that gives an item again while somebody has it.
+# A queue that gives an item again while a worker has it.
 my $twice = slurp(good_queue());
 $twice =~ s/WHERE state = 'new' ORDER BY/WHERE state IN ('new', 'active') ORDER BY/ or die;
 $twice =~ s/good-queue/twice-queue/;

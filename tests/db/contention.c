@@ -106,7 +106,7 @@ static void nowait_is_busy_and_a_bounded_wait_a_timeout(void **state)
     uint64_t start_ns = lb_now_ns();
     assert_int_equal(run(f, brief, "UPDATE t SET v = 1 WHERE id = 1"), LB_TIMEOUT);
     uint64_t waited_ns = lb_now_ns() - start_ns;
-    assert_true(waited_ns > 500000000u); /* it waited; and not for what others are bounded by, */
+    assert_true(waited_ns > 500000000u); /* it waited; and not for the others' bound, */
     assert_true(waited_ns < PATIENCE_MS * UINT64_C(1000000)); /* however slow the machine is */
     assert_code(brief, "55P03", "1205");
     rollback(f, f->a);
@@ -278,7 +278,7 @@ static void an_ended_session_is_lost(void **state)
     assert_true(lb_conn_head(victim)->lost);
     assert_string_not_equal(lb_conn_head(victim)->native, "");
     f->db->close(victim);
-    must(f, f->b, "UPDATE t SET v = v"); /* what it had locked is free */
+    must(f, f->b, "UPDATE t SET v = v"); /* its locked rows are free */
     assert_int_equal(query_int(f, f->a, "SELECT SUM(v) FROM t"), 30);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # The session that conducts a run is lost: while the tables are made, while the server's costs are taken, and while
 # everything is dropped. The run goes on with another, and leaves nothing behind. A trigger of the server's ends the
-# session at its first statement of a kind, so that nothing hangs on when it is done.
+# session at its first statement of a kind, so that nothing depends on timing.
 use strict;
 use warnings;
 use FindBin;
@@ -28,7 +28,8 @@ sub sql
 plan skip_all => 'no right to create a database' if system('psql', '-XAtq', '-c', "CREATE DATABASE $database", $owner) != 0;
 END { local $?; system 'psql', '-XAtq', '-c', "DROP DATABASE IF EXISTS $database WITH (FORCE)", $owner if defined $database }
 
-# Ends whoever does such a thing for the first so many times; a sequence counts, which no rollback takes back.
+# Ends the session of each such statement for the first N times; a sequence counts, which no
+# rollback takes back.
 sub end_at
 {
     my ($event, $tag, $times) = @_;
@@ -59,7 +60,8 @@ for my $case (['the tables are made', 'ddl_command_start', 'CREATE TABLE'], ['al
     is(left(), '', '... nothing is left');
 }
 
-# With the workers at work, everybody else's session is ended: that of the costs, of the watchdog, of the mark.
+# While the workers run, all other sessions are ended: that of the costs, of the watchdog, of the
+# mark.
 my $results = scratch() . '/results';
 my $run = start(@run, '--costs', '--duration', '20s', '--progress-bound', '10m', '-o', $results);
 my $n = 0;

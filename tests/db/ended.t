@@ -2,7 +2,7 @@
 # MariaDB: the session that conducts a run is ended while its database is made, while the strategy's tables are, and
 # while all is dropped; before the server has the statement, and after it has answered. The run goes on with
 # another session, and leaves nothing behind. A relay between the two ends the connection at a statement of a kind,
-# so that nothing hangs on when it is done.
+# so that nothing depends on timing.
 use strict;
 use warnings;
 use FindBin;
@@ -52,7 +52,8 @@ SQL
 my $relay = scratch() . '/relay.sock';
 my $count = scratch() . '/cuts';
 
-# Passes bytes between two sockets. At a statement with these words the connection ends, so many times in all.
+# Passes bytes between two sockets. At a statement with these words the connection ends, N times in
+# all.
 sub relay_between
 {
     my ($client, $words, $is_answered, $times) = @_;

@@ -1,5 +1,5 @@
-/* What every engine must do besides answering contention: values, results, spaces, facts, and clear
- * errors for what cannot work.
+/* The duties of every engine besides answering contention: values, results, spaces, facts, and
+ * clear errors for impossible requests.
  */
 #include "fixture.h"
 
@@ -202,7 +202,7 @@ static void die_in_a_run(struct fixture *f, char *name, size_t size)
     assert_int_equal(pipe(fds), 0);
     pid_t child = fork();
     if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves nobody behind */
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves no process behind */
         struct lb_error err;
         struct lb_space *space = NULL;
         struct lb_conn *conn = NULL;
@@ -401,7 +401,7 @@ static void who_may_not_create_is_told_what_to_grant(void **state)
         strstr(f->err.message, "lb_nobody") == NULL)
         fail_msg("%d %s", r, f->err.message);
     assert_int_equal(r, LB_E_ENV);
-    /* And with a wrong password; a server that trusts everybody does not look at it. */
+    /* And with a wrong password; a server that trusts every user does not check it. */
     uri_of(f, "lb_nobody:wrong-word", uri, sizeof uri);
     assert_int_equal(try_open(uri, &f->err), LB_E_ENV);
     assert_null(strstr(f->err.message, "wrong-word"));

@@ -1,11 +1,11 @@
 #!/usr/bin/env perl
 # Faults: each is carried out where it was placed, and each strategy shows what it does then. On
 # SQLite always, on the servers in LB_TEST_URIS as far as they are there. On PostgreSQL the runs have
-# a database of their own, so that what they leave behind can be told from what others do.
+# a database of their own, so that their remains can be distinguished from others' objects.
 #
 # Nothing here may depend on how quick the machine is. Runs end with their faults or with a number of
-# operations, not by time; what is broken has so many occasions to show it that a worker which is
-# not run for some seconds does not matter; and where nobody may be late, a lease is many seconds
+# operations, not by time; broken strategies have enough occasions to show it that a worker which is
+# not run for some seconds does not matter; and where no worker may be late, a lease is many seconds
 # long: those runs begin first and are looked at last.
 use strict;
 use warnings;
@@ -66,7 +66,8 @@ sub begin
     return { pid => $pid, name => "$engine: $name", out => $out };
 }
 
-# Waits for it. What every run has to fulfil; then its only cell's guarantees and its only run.
+# Waits for it. Checks the conditions of every run; returns its only cell's guarantees and its only
+# run.
 sub end
 {
     my ($run, $want_status) = @_;
@@ -90,7 +91,7 @@ sub is_recovered
 {
     my ($guarantees, $name) = @_;
     my $finding = $guarantees->{recovery} // {};
-    return note("$name: $finding->{reason}") if ($finding->{reason} // '') =~ /^everybody stood still for |some worker was not run/;
+    return note("$name: $finding->{reason}") if ($finding->{reason} // '') =~ /^all workers stood still for |some worker was not run/;
     return is($finding->{verdict}, 'held', "$name: recovery");
 }
 
@@ -111,14 +112,15 @@ sub has
 
 my %slow; # by engine, the runs that take as long as their leases
 for my $engine (grep { has('lease-update-safe', $_) } sort keys %engine) {
-    # Whose lock a release ended is certain only up to the first double hold, so one zombie has to
-    # do. Its successor waits for it, and must not outlive its own lease. Holds are long, so that somebody has the lock when the
-    # zombie gives it back.
+    # The owner of a released lock is certain only up to the first double hold, so one zombie must
+    # do. Its successor waits for it, and must not outlive its own lease. Holds are long, so that a
+    # worker has the lock when the zombie gives it back.
     $slow{$engine}{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', $long, '--hold', '2s', '--fault', 'pause',
         '--fault-length', '18s', '--fault-interval', '200ms', @faults, 1, '--guard', '--progress-bound', '0');
     $slow{$engine}{renewal} = begin('renewal', $engine, @lease, '--ttl', $long, '--workers', '2', '--count', '1', '--duration', '0',
         '--hold', '15200ms', '--progress-bound', '0', '--renew', '25ms');
-    # Whoever is ahead keeps the others out for as long, so that a number of operations would not do.
+    # A worker with a clock ahead keeps the others out for as long, so a number of operations would
+    # not do.
     $slow{$engine}{skew} = begin('skew, clock of the client', $engine, @article, '--ttl', '500ms', '--skew', '1s', '--workers', '4',
         '--duration', '15s', '--hold', '80ms', '--think', '1ms', '--progress-bound', '0');
     $slow{$engine}{no_skew} = begin('skew, clock of the server', $engine, @lease, '--ttl', '10s', '--skew', '20s', '--workers', '4',
@@ -226,7 +228,8 @@ for my $engine (sort keys %engine) {
         is($run->{measures}{recovered}, $run->{measures}{deaths}, "$engine: kill, recovered queue: all are");
         is($run->{measures}{stuck}, 0, "$engine: kill, recovered queue: none is stuck");
         cmp_ok($run->{measures}{recovery_max_ns}, '>=', 350e6, "$engine: kill, recovered queue: not before the timeout");
-        # Nobody can tell the slow from the dead: the item of who sleeps longer than that is another's.
+        # Slow and dead workers cannot be distinguished: the item of a longer sleeper goes to
+        # another.
         ($guarantees, $run) = end(begin('pause, recovered queue', $engine, '-s', 'skip-locked', '-S', 'steady',
             '--put-interval', '20ms', '--fault', 'pause', '--fault-interval', '100ms', '--fault-length', '300ms',
             '--fault-count', 2, '--duration', '0', '--recover', '20ms', '--ttl', '200ms'), 0);
@@ -318,7 +321,7 @@ for my $engine (sort keys %engine) {
 }
 is_deeply([grep { !/\.(?:json|err)$/ } glob(scratch() . '/*')], [], 'sqlite: no file is left');
 
-# What has no meaning is refused before anything is made.
+# Meaningless options are refused before anything is made.
 my ($status, undef, $err) = lockbench('run', '-s', 'lease-update-safe', '-d', 'sqlite:', '--fault', 'disconnect', '--quiet');
 isnt($status, 0, 'disconnect on SQLite: refused');
 like($err, qr/^lockbench: .*fault disconnect has no meaning on SQLite/m, 'disconnect on SQLite: says why');
@@ -350,7 +353,7 @@ like($matrix, qr/^\| strategy \|[^\n]*, disconnect \|[^\n]*, skew \|\n[^\n]*\n\|
 is($status, 2, 'verify --faults: an unknown fault');
 like($err, qr/unknown fault 'kil'.*did you mean.*kill/, 'verify --faults: what was meant') or diag $err;
 
-# Nothing is said of a fault that never happened, and in what verify asks the work lasts for some of them.
+# A fault that never happened has no verdict, and in verify's tests the work lasts for some of them.
 {
     my ($status, $out, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'drain', '-d', 'sqlite:', '--backlog', 20, '--fault', 'pause',
         '--fault-interval', '1h', '--duration', '10m', '--progress-bound', '10m', '--quiet', '--format', 'json');

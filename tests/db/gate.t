@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# The gate between a program and PostgreSQL: what drivers see through it is what they see without it; --trace has their
-# statements; the faults cut and slow catch a program that takes an unknown outcome for a good one, and no other.
+# The gate between a program and PostgreSQL: drivers see the same with and without it; --trace has
+# their statements; the faults cut and slow catch a program that takes an unknown outcome for a good
+# one, and no other.
 use strict;
 use warnings;
 use FindBin;
@@ -26,7 +27,7 @@ sub compile
     return works("cc -o $program $drivers/libpq.c $flags") ? $program : undef;
 }
 
-# What the driver has printed, the address that it was given, and the lines of the trace.
+# The driver's output, the address that it got, and the lines of the trace.
 sub battery
 {
     my ($uri, $command, $trace) = @_;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# A server that goes away, and a space that somebody drops: one line that says which, and exit status 3, at
-# each stage of a run and of an exploration. A server that crashes in a run and comes back: the run goes on, and
-# says so. The servers are the test's own.
+# A server that goes away, and a space that is dropped: one line that says which, and exit status 3,
+# at each stage of a run and of an exploration. A server that crashes in a run and comes back: the
+# run goes on, and says so. The servers are the test's own.
 use strict;
 use warnings;
 use FindBin;
@@ -34,7 +34,8 @@ for my $row (grep { length } split /\n/, `$servers status --dir $dir`) {
     };
     my $spaces = $engine eq 'postgres' ? "SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench\\_%'"
         : "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'lockbench\\_%'";
-    # What a run left whose server went away stays until the next one has begun, which is not to be taken for it.
+    # The space of a run with a lost server stays until the next one has begun, and must not be
+    # taken for the next one's.
     my %old;
     my $begin = sub { %old = map { $_ => 1 } $sql->($spaces); return start(@_) };
     # Until a table of the run's has rows that workers changed: they are at work.
@@ -99,7 +100,8 @@ SQL
         : ('it is killed' => sub {
             my $pid = $server->(); kill KILL => $pid; $until->(sub { !kill 0, $pid }); $back->() });
     for my $how (sort keys %crash) {
-        # Two lives that begin within half a second are not told apart (bench/run/faults/restarted.c).
+        # Two server lives that begin within half a second count as one
+        # (bench/run/faults/restarted.c).
         $until->(sub { ($sql->("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'checkpointer' "
             . "AND backend_start < clock_timestamp() - interval '1 second'"))[0] }) if $engine eq 'postgres';
         my $format = $how =~ /process/ ? 'json' : $how =~ /stopped/ ? 'tap' : 'text';
@@ -144,11 +146,12 @@ SQL
         my $space = $at_work->('gone_seen');
         ok($space, "$engine, dropped $what: it is at work");
         sleep 0.5;
-        # Whoever waits for its locks keeps an exploration waiting, whose next step would free them: tried again.
+        # A drop that waits for locks blocks the exploration's next step, which would free them:
+        # tried again.
         my $drop = $engine eq 'postgres' ? "SET client_min_messages = error; SET lock_timeout = '100ms'; DROP SCHEMA $space CASCADE"
             : "SET lock_wait_timeout = 1; DROP DATABASE $space";
         ok($until->(sub { $sql->($drop); !grep { $_ eq $space } $sql->($spaces) }), "$engine, dropped $what: it is gone");
-        $one->("dropped $what", qr/the (?:schema|database) \Q$space\E is gone: somebody else dropped it/, finish($run));
+        $one->("dropped $what", qr/the (?:schema|database) \Q$space\E is gone: another user dropped it/, finish($run));
     }
 }
 done_testing();

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# A server that goes away while a queue is drained, and costs were asked for: one line, exit status 3, the numbers so
-# far, and why the server's costs are missing. Takes minutes, as a run waits for a server to come back: only with
-# LB_TEST_SOAK=1. The servers are the test's own.
+# A server that goes away while a queue is drained, with --costs: one line, exit status 3, the
+# numbers so far, and why the server's costs are missing. Takes minutes, as a run waits for a server
+# to come back: only with LB_TEST_SOAK=1. The servers are the test's own.
 use strict;
 use warnings;
 use FindBin;
@@ -42,6 +42,6 @@ for my $row (grep { length } split /\n/, `$servers status --dir $dir`) {
     my ($status, $out, $err) = finish($run);
     is($status, 3, "$engine: exit status") or diag $out;
     like($err, qr/\Alockbench: [^\n]+\n\z/, "$engine: one line");
-    like($out =~ s/\s+/ /gr, qr/what it cost the server is not known: the server was gone at the end of the run/, "$engine: why there are no costs");
+    like($out =~ s/\s+/ /gr, qr/the server's costs are not known: the server was gone at the end of the run/, "$engine: why there are no costs");
 }
 done_testing();

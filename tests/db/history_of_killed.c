@@ -1,8 +1,8 @@
 /* Histories whose writers were killed with SIGKILL at a random moment are read up to the last whole
  * event, and keep the grammar of operations.
  *
- * Without arguments: writers of its own. With files as arguments: says of each what was read, and
- * fails if one cannot be, or shows an item twice. With --acknowledged FILE: one line "put ID",
+ * Without arguments: writers of its own. With files as arguments: prints the contents of each, and
+ * fails if one cannot be read, or shows an item twice. With --acknowledged FILE: one line "put ID",
  * "claim ID" or "complete ID" for each that was answered ok. So killed.t looks at what the whole
  * program left behind, and compares it with the database.
  */
@@ -100,7 +100,7 @@ static int read_files(int n, char **paths)
     return failures > 0;
 }
 
-/* Appends until it is killed; what it has appended is counted where the parent sees it. */
+/* Appends until it is killed; its appended events are counted in shared memory. */
 static _Noreturn void write_for_ever(struct lb_history *history, int count_fd)
 {
     struct lb_log log;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# SIGKILL at random moments: of lockbench, of all of its processes, of the server. Whatever the moment,
-# no process is left, the history is read up to the last whole event, what was acknowledged is in the
-# database and nothing twice, and the next run drops what was left there.
+# SIGKILL at random moments: of lockbench, of all of its processes, of the server. At any moment, no
+# process is left, the history is read up to the last whole event, acknowledged operations are in
+# the database and nothing twice, and the next run drops the remains.
 #
 # Also the server under a lockbench that lives on: --fault restart.
 #
@@ -47,7 +47,7 @@ sub sql
 }
 sub schemas { return sql("SELECT nspname FROM pg_namespace WHERE nspname LIKE 'lockbench%'") }
 
-# Status by id, of what the killed run left.
+# Status by id, of the killed run's items.
 sub items
 {
     my ($file) = @_;
@@ -68,7 +68,7 @@ sub items
     return \%status;
 }
 
-# What was acknowledged must be there.
+# Acknowledged operations must be there.
 sub compare
 {
     my ($name, $history, $items) = @_;
@@ -95,8 +95,8 @@ sub gone
     return 0;
 }
 
-# Waits until the run's history has its header, whose last word is the checksum at byte 72; before that there
-# is nothing to read. Also ends where the run has ended by itself.
+# Waits until the run's history has its header, which ends with the checksum at byte 72; before that
+# there is nothing to read. Also ends where the run has ended by itself.
 sub wait_for_header
 {
     my ($out, $pid) = @_;

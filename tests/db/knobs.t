@@ -44,7 +44,7 @@ $flat += ($_ - $n / 10)**2 / ($n / 10) for @count;
 cmp_ok($flat, '>', 1000, 'zipf: and the test sees what is even');
 
 # --- SQLite has neither.
-for my $key (['locked-ahead', qr/: who writes locks the whole database/], ['dead-rows', qr/: what an old snapshot sees is kept apart/]) {
+for my $key (['locked-ahead', qr/: who writes locks the whole database/], ['dead-rows', qr/: row versions for an old snapshot are kept/]) {
     ($status, undef, $err) = lockbench('run', '-s', 'skip-locked', "--$key->[0]", '50', '--backlog', '100', '--quiet');
     is($status, 2, "$key->[0] on SQLite");
     like($err, qr/$key->[0] has no meaning on SQLite$key->[1]/, '... and why');
@@ -103,7 +103,7 @@ for my $uri (grep { defined } $postgres, $mariadb) {
     # The locks go when nothing is counted any more.
     is($items{0}, 150, "$engine: none locked: all were claimed");
     is($items{60}, 90, "$engine: those that were locked could not be claimed");
-    # Who waits for rows gets none of them while they are locked.
+    # A claim that waits for rows gets none of them while they are locked.
     ($status, $out, $err) = lockbench('run', '-s', 'for-update', '-d', $uri, '-S', 'drain', '--workers', '2', '--backlog', '150',
         '--locked-ahead', '60', '--no-drain', '--duration', '500ms', '--quiet', '--format', 'json');
     my $run = eval { decode_json($out)->{cells}[0]{runs}[0] } // {};
@@ -136,8 +136,9 @@ SKIP: {
         'dead rows: and its sessions');
 }
 
-# --- put-batch: a producer's statement puts so many items with ids in a row; a file that puts one item a statement does so
-# for each, and each may be refused by itself. Nothing is lost, and nothing appears that nobody put.
+# --- put-batch: a producer's statement puts N items with consecutive ids; a file that puts one item
+# per statement does so for each, and each may be refused by itself. Nothing is lost, and no other
+# item appears.
 my $one = spew('one.sql', <<'SQL');
 -- strategy: one
 -- shape: queue

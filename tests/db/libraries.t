@@ -1,7 +1,8 @@
 #!/usr/bin/env perl
-# The libraries of examples/programs, those that are installed here: each does what it is asked, item by item and hold
-# by hold; and what is known of two of them is found: a release and a completion that ask for no owner.
-# Only with scripts/test --all: it needs libraries of other languages.
+# The libraries of examples/programs, those that are installed here: each does its operations, item
+# by item and hold by hold; and the known defects of two of them are found: a release and a
+# completion that check no owner. Only with scripts/test --all: it needs libraries of other
+# languages.
 use strict;
 use warnings;
 use FindBin;
@@ -17,7 +18,7 @@ my $examples = ($ENV{LB_SOURCE} // '.') . '/examples/programs';
 # An interpreter that a loaded machine starts slowly is no mistake.
 my @patient = ('--opt', 'start_ms=600000', '--opt', 'answer_ms=600000');
 
-# What the program says of itself; undef: it, or its library, is not there.
+# The program's first line; undef: it, or its library, is missing.
 sub installed
 {
     my ($path) = @_;

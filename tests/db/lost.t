@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# What goes wrong around a run is told: sessions that somebody ended, a worker's process that was
+# Problems around a run are reported: sessions that another user ended, a worker's process that was
 # killed, statements that only ever raise. On PostgreSQL, in a database of the test's own.
 use strict;
 use warnings;
@@ -50,8 +50,8 @@ sub granted
 }
 sub at_work { my $n = (granted())[0] // 0; return until_is(sub { ((granted())[0] // 0) > $n + 4 }) }
 
-# Ends the sessions of that kind once the workers are at work; then waits until they are again, with so many new
-# sessions, and ends the run. Returns how many sessions there were.
+# Ends the sessions of that kind once the workers are at work; then waits until they are at work
+# again, with N new sessions, and ends the run. Returns how many sessions there were.
 sub end_sessions
 {
     my ($run, $like, $new) = @_;
@@ -97,7 +97,7 @@ my @counted = ('-s', $counted, '-S', 'mutex-pair', '-d', $uri, '--duration', '10
 
 # --- sessions ---
 
-# The one run's warnings in JSON, and what TAP and the text say of such a run.
+# The one run's warnings in JSON, TAP and text.
 sub warnings
 {
     my ($out) = @_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# Whose schema it is, and whether its run lives. Only what a dead run left is dropped: what merely looks like
-# it stays, and a run whose sessions the server has ended goes on with its schema.
+# The owner of a schema, and whether its run lives. Only a dead run's schema is dropped: one that
+# merely looks like it stays, and a run whose sessions the server has ended goes on with its schema.
 use strict;
 use warnings;
 use FindBin;
@@ -103,7 +103,7 @@ for my $engine (grep { defined $uri{$_} } qw(postgres mariadb)) {
     }
     ($status, $out, $err) = finish($run);
     is($status, 3, "$engine: dropped by somebody: exit status") or diag $out;
-    like("$out$err" =~ s{\s+}{ }gr, qr/our marking session was ended: the \w+ \Q$space\E is gone: somebody else dropped it/, "$engine: dropped by somebody: it is told") or diag $out, $err;
+    like("$out$err" =~ s{\s+}{ }gr, qr/our marking session was ended: the \w+ \Q$space\E is gone: another user dropped it/, "$engine: dropped by somebody: it is told") or diag $out, $err;
 
     # The control session is lost while the set-up runs: it begins again.
     # It is slow while there is a table that the test has made.

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # A session advisory lock through a pooler in transaction mode: acquire and release may run in
-# different backends, so the lock stays with a backend that nobody will ask again. Shown twice: by the
-# verdict, and by the server's own list of locks after lockbench is gone.
+# different backends, so the lock stays with a backend that no worker will use again. Shown twice:
+# by the verdict, and by the server's own list of locks after lockbench is gone.
 use strict;
 use warnings;
 use FindBin;

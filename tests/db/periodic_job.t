@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# The periodic job: one run in each period, and a dead node's run is picked up. What was published is
-# shown to run never, and to run twice where the nodes' clocks differ; its safe twin does not. On
+# The periodic job: one run in each period, and a dead node's run is picked up. The published form
+# is shown to never run, and to run twice if the nodes' clocks differ; its safe twin does not. On
 # SQLite always, on the servers in LB_TEST_URIS as far as they are there.
 use strict;
 use warnings;

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # Pipelines: the end of a claim's last items and the next claim go out in one round trip. The history says that they do;
 # the verdicts are those of plain runs, broken controls included; a connection that is cut in between leaves both
-# outcomes unknown; and what cannot be pipelined says so in one line.
+# outcomes unknown; and runs that cannot be pipelined say so in one line.
 use strict;
 use warnings;
 use FindBin;
@@ -93,7 +93,7 @@ sub run_and_read
     return ($cell, \%logs);
 }
 
-# Claims that were asked for beside an end; how many of these pairs were both unknown.
+# Claims sent together with an end; the number of these pairs with both outcomes unknown.
 sub pairs
 {
     my ($logs) = @_;
@@ -155,13 +155,13 @@ for (['naive-claim', 'skip-locked', 'no-duplicate'], ['complete-by-id', 'lease-q
     is($cell->{verdict}, 'held', "$twin is right");
 }
 
-# A connection that is cut behind the two: nobody can say what became of either.
+# A connection that is cut after the two: both outcomes are unknown.
 ($cell, $logs) = run_and_read($postgres, @drain, '--pipeline', '-s', 'skip-locked', '--hold', '2ms', '--fault', 'cut', '--fault-interval',
     '20ms', '--fault-count', '5');
 is($cell->{verdict}, 'held', 'a cut accuses nobody');
 my (undef, $n_unknown) = pairs($logs);
 cmp_ok($n_unknown, '>', 0, '... and both outcomes are unknown');
-# Who is killed has asked for both, perhaps.
+# A killed worker has perhaps sent both.
 ($cell) = run_and_read($postgres, @drain, '--pipeline', '-s', 'lease-queue', '--ttl', '200ms', '--hold', '2ms', '--fault', 'kill', '--fault-interval',
     '30ms', '--fault-count', '3');
 is($cell->{verdict}, 'held', 'nor does a death');

@@ -1,6 +1,5 @@
-/* Workers that share a pool of sessions: what a pool must not change (the verdict), what it must
- * keep (its size, whatever befalls a session), and what it does to a lock that stays in a session
- * which goes to the next worker.
+/* Workers that share a pool of sessions: a pool must not change the verdict, it must keep its size
+ * in all events, and a lock that stays in a session goes to the next worker.
  */
 #include "fixture.h"
 #include "run.h"
@@ -179,7 +178,7 @@ static void a_failed_connection_is_replaced(void **state)
     struct fixture *f = *state;
     struct lb_target target;
     retarget(f, &target);
-    /* Then without a pool: what was counted could have been more. */
+    /* Then without a pool: the count could have been larger. */
     for (int pooled = 1; pooled >= 0; pooled--) {
         struct trial t;
         start_with(&t, f, pooled ? SIZE : 0, "mutex-spread");
@@ -198,8 +197,8 @@ static void a_failed_connection_is_replaced(void **state)
     must(f, f->a, "DROP DATABASE " DATABASE " WITH (FORCE)");
 }
 
-/* The fault ends sessions under the hands of their holders, and free ones of which nobody knows.
- * Each costs one operation: it is thrown away by whoever is refused, and not handed on. */
+/* The fault ends sessions of holders, and free ones, which no worker notices. Each costs one
+ * operation: the refused worker throws it away, and does not hand it on. */
 static void sessions_that_are_ended_are_thrown_away(void **state)
 {
     enum { SIZE = 2, FAULTS = 3 };
@@ -223,7 +222,7 @@ static void sessions_that_are_ended_are_thrown_away(void **state)
         must_hold(&t, queues[i]);
         const struct lb_outcome *o = t.outcome;
         assert_in_range(o->n_faults, 1, FAULTS);
-        /* Fewer, if one was free and nobody took it any more. More: it was handed on. */
+        /* Fewer, if a free one was never taken again. More: it was handed on. */
         assert_in_range(o->n_lost, 1, o->n_faults);
         assert_in_range(o->n_connects, SIZE + 1, SIZE + o->n_lost);
         end(&t);
@@ -247,7 +246,7 @@ static void watch_overlaps(void *arg, const struct lb_progress *progress)
         atomic_store(&t->stop.requested, 1);
 }
 
-/* A session may lock again what it has: whoever is handed it next is let in as well. */
+/* A session may lock again what it has: the next worker that gets it is let in as well. */
 static void a_lock_left_in_a_returned_session_lets_in_the_next(void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,6 @@
 /* PostgreSQL behind a transaction pooler (LB_TEST_PGBOUNCER_URI): sessions share backends, start-up
- * options are refused, and what SET says is lost; each transaction must carry its settings itself.
+ * options are refused, and the effect of SET is lost; each transaction must carry its settings
+ * itself.
  */
 #include "fixture.h"
 
@@ -106,8 +107,8 @@ static void answers_are_the_same_as_without(void **state)
     f->db->close(brief);
 }
 
-/* What was sent on a connection that is cut is carried out: nothing of it may name a statement that
- * the backend does not know. */
+/* Statements sent on a cut connection are executed: none may name a statement that the backend does
+ * not know. */
 static void what_was_cut_off_is_carried_out(void **state)
 {
     struct fixture *f = *state;

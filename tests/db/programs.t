@@ -1,8 +1,9 @@
 #!/usr/bin/env perl
 # Programs as strategies, at work: the examples, compiled where they are C, on SQLite and on the servers of
-# LB_TEST_URIS. What is right is held, also when its holders are killed, paused and cut off; the twin that is broken in one
-# place is caught; a queue loses nothing; and nothing is left of it, no process, file or database.
-# Only with scripts/test --all: it needs the examples' libraries, and repeats what cli/programs tests on SQLite.
+# LB_TEST_URIS. Correct ones are held, also when their holders are killed, paused and cut off; the
+# twin with one defect is caught; a queue loses nothing; and nothing is left of it, no process, file
+# or database. Only with scripts/test --all: it needs the examples' libraries, and repeats what
+# cli/programs tests on SQLite.
 use strict;
 use warnings;
 use FindBin;
@@ -104,7 +105,8 @@ SKIP: {
     ($status, $cell) = cells('run', '-s', $twin, '-d', 'sqlite:', '-S', 'drain', '--backlog', '300', '--duration', '0', '--workers', '4');
     is($status, 1, 'a queue that gives away what is taken is caught') or diag verdicts($cell);
 
-    # All items of a claim in one request. Who says that he completed others is believed.
+    # All items of a claim in one request. A program that reports further completed items is
+    # believed.
     my $own = "$examples/queue.py";
     my @ten = ('-d', 'sqlite:', '-S', 'drain', '--backlog', '300', '--duration', '0', '--workers', '4', '--batch', '10', '--hold', '1ms');
     ($status, $cell) = cells('run', '-s', $own, @ten);
@@ -144,7 +146,7 @@ SKIP: {
     is_deeply($databases->(), [], 'its database is dropped');
     is_deeply([left()], [], 'no process is left');
 
-    # What it was told must not come back.
+    # The values that it received must not appear in the output.
     my $leak = spew('leak.sh', <<'SH');
 #!/bin/sh
 echo '{"hello":1,"strategy":"leak","shape":"lock","claims":["exclusive"],"engines":["postgres"]}'

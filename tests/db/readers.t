@@ -26,9 +26,9 @@ for my $engine (sort keys %uri) {
     }
 }
 
-# Requests that are removed by their age: whoever waits longer loses its own, and is let in. The reason that is
-# given is that, and not the order in which numbers commit. Each of the holders outlasts the limit, so that any
-# of so many shows it, whatever is not run for a while.
+# Requests that are removed by their age: a worker that waits longer loses its own, and is let in.
+# The printed reason is this, and not the order in which numbers commit. Each of the many holders
+# outlasts the limit, so that one shows it even if others are not run for a while.
 for my $engine (sort keys %uri) {
     my @run = ('run', '-s', 'fifo-poll', '-d', $uri{$engine}, '-S', 'mutex-hot', '--stale', '100ms', '--workers', '8',
         '--hold', '150ms', '--poll', '5ms', '--poll-max', '10ms', '--warmup', '0', '--count', '3', '--duration', '0', '--quiet');

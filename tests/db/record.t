@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# lockbench record: what a program sends becomes a strategy file that lint takes, and that gets the verdict that the
-# program gets, also where the program is broken; values are recognised; a file that is somebody's stays; no password.
+# lockbench record: a program's statements become a strategy file that lint accepts, and that gets
+# the same verdict as the program, also for a broken one; values are recognised; a user's file
+# stays; no password.
 use strict;
 use warnings;
 use FindBin;
@@ -70,7 +71,7 @@ is((lockbench('lint', $file))[0], 0, 'lint takes it');
 is(verdict($right, 'exclusive', '--resources', '1', @patient), 'held', 'the program holds');
 is(verdict($file, 'exclusive', '--resources', '1'), 'held', '... as does its record');
 
-# The control: a program that grants to everybody, and its record.
+# The control: a program that grants to every worker, and its record.
 my $wrong = program('wrong.py', $advisory =~ s/SELECT pg_try_advisory_lock\(%s\)/SELECT true AS granted, %s AS key/r =~ s/pg_advisory_unlock\(%s\)/true AS granted, %s AS key/r);
 ($status, $out, $err) = record($wrong, my $wrong_file = scratch() . '/wrong.sql');
 is($status, 0, 'a broken program is recorded') or diag $err;
@@ -199,7 +200,7 @@ for ([$packed, 'held'], [$packed =~ s/ FOR UPDATE SKIP LOCKED//r, 'violated']) {
     is($verdict, $want, "... $want");
 }
 
-# A schema of the program's own: the file makes it and drops it, and leaves alone one that is somebody else's.
+# A schema of the program's own: the file makes it and drops it, and leaves another user's alone.
 my $schema = "recorded_$$";
 my $in_schema = program('schema.py', slurp($queue) =~ s/(cursor\.execute\(")CREATE TABLE job/$1CREATE SCHEMA IF NOT EXISTS $schema; CREATE TABLE $schema.job/r
         =~ s/(INTO|FROM|UPDATE) job /$1 $schema.job /gr);
@@ -243,7 +244,7 @@ SKIP: {
     }
 }
 
-# What is refused, and what it leaves alone.
+# Refused requests, which change no file.
 spew('mine.sql', "-- strategy: mine\n");
 for (
     [[$right, scratch() . '/mine.sql'], 2, qr/mine\.sql is there already, and was not written by record/],

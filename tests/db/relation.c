@@ -1,16 +1,15 @@
 /* What exploring leaves out changes nothing: random protocols, explored by the relation and in
  * every order of their moves, end in the same states, with the same answers and verdicts.
  *
- * A protocol is a queue of two to four statements: claims of all kinds, and what completes them,
- * over a table of items, a log that draws numbers, and a counter, with constraints, indexes and now
- * and then a trigger. Where every order is too many, the relation by tables is what is compared
- * with.
+ * A protocol is a queue of two to four statements: claims of all kinds, and their completions, over
+ * a table of items, a log that draws numbers, and a counter, with constraints, indexes and now and
+ * then a trigger. If there are too many orders, the comparison is with the relation by tables.
  *
  * Those in tests/db/relation were made to hide an order: what triggers, cascades, clocks and
  * counters do.
  *
  * LB_TEST_PROGRAMS: how many protocols on SQLite, and a tenth of that on PostgreSQL (200).
- * LB_TEST_SCHEDULES: at most so many of each, to see a protocol that was skipped.
+ * LB_TEST_SCHEDULES: the maximum for each, to see a protocol that was skipped.
  *
  * Only with scripts/test --all: it is a soak of random programs.
  */
@@ -227,9 +226,9 @@ static int explore_both(const struct lb_target *target, const struct lb_strategy
     return r != 0 ? r : full->chose || !full->complete;
 }
 
-/* Compares one protocol. NULL, or what differs (caller frees). Where rows stand in a table may
- * differ from one run to the next, and who takes any of them takes another one: what differs is run
- * again, and has to be missing from all runs. */
+/* Compares one protocol. NULL, or the difference (caller frees). The position of rows in a table
+ * may differ from one run to the next, and a claim of any row takes another one: a difference is
+ * run again, and must be in all runs. */
 static char *compare(const struct lb_target *target, const struct protocol *protocol,
                      unsigned broken, struct tally *tally)
 {
@@ -327,7 +326,7 @@ static unsigned first_caught(const char *uri, unsigned broken, uint64_t seed, un
     return caught ? i - 1 : n;
 }
 
-/* The caller's; NULL: there is none, as is told. */
+/* Owned by the caller; NULL: none, with a note. */
 static char *postgres_uri(void)
 {
     const char *uris = getenv("LB_TEST_URIS");
@@ -424,8 +423,8 @@ static void nothing_hides_on_postgres(void **state)
     free(uri);
 }
 
-/* What rows a condition is about, and what ended before what began, both matter: without the one or
- * the other something is left out. */
+/* The rows of a condition, and real-time order, both matter: without either, a violation is
+ * missed. */
 static bool is_caught(const char *uri, unsigned broken, const char *text, uint32_t workers,
                       uint32_t items)
 {
@@ -459,7 +458,7 @@ static const char freeing[] =
     "-- name: complete\nUPDATE item SET status = 0 WHERE id = :id;\n"
     "-- name: teardown\nDROP TABLE item;\nDROP TABLE log;\nDROP TABLE done;\nDROP TABLE counter;\n";
 
-/* The order of two completions is told by the times that they store to whoever claims next. */
+/* The stored times show the order of two completions to the next claim. */
 static const char telling[] =
     "-- strategy: telling\n-- shape: queue\n-- claims: no-duplicate\n-- name: setup\n"
     "CREATE TABLE item (id int PRIMARY KEY, status int NOT NULL DEFAULT 0, token int DEFAULT 0, "
@@ -517,8 +516,8 @@ static bool loses_once(const char *uri, unsigned broken, const char *text, const
     return lost;
 }
 
-/* A search may end early, or orders be told apart that need not be, where the server is disturbed:
- * that says nothing of the rule. Once is enough to see it broken. */
+/* On a disturbed server a search may end early, or distinguish more orders: that does not concern
+ * the rule. Once is enough to see it broken. */
 static bool loses(const char *uri, unsigned broken, const char *text, const char *states)
 {
     for (unsigned tries = 0; tries < 5; tries++)

@@ -51,8 +51,8 @@ static const char *now_of(const struct maker *m)
     return m->protocol->on_postgres ? "clock_timestamp()" : "0";
 }
 
-/* Where rows stand in a table of PostgreSQL differs from one schedule to the next, whatever is left
- * out: who takes any row takes another one, and no two searches need agree. */
+/* The position of rows in a table of PostgreSQL differs from one schedule to the next, with any
+ * rule left out: a claim of any row takes another one, and no two searches need agree. */
 static const char *in_order(const struct maker *m, const char *statement, const char *ordered)
 {
     bool is_any = strstr(statement, "ORDER BY") == NULL;

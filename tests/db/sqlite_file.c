@@ -1,4 +1,4 @@
-/* SQLite targets: whose file it is, what is in the way, what is left behind. */
+/* SQLite targets: the owner of the file, obstacles, and remains. */
 #include "fixture.h"
 
 #include <dirent.h>
@@ -117,7 +117,7 @@ static void a_foreign_file_is_refused_and_left_as_it_is(void **state)
     assert_string_equal(back, text);
     assert_int_equal(n_entries(), 1); /* and nothing beside it */
     unlink(path);
-    /* A log without its database is somebody's too. */
+    /* A log without its database is a user's too. */
     path_in("lost.db-wal", path, sizeof path);
     write_file(path, text);
     path_in("lost.db", path, sizeof path);
@@ -128,12 +128,12 @@ static void a_foreign_file_is_refused_and_left_as_it_is(void **state)
     unlink(path);
 }
 
-/* What the user has beside the name that was given, however empty. */
+/* The user's files beside the given name, even empty ones. */
 static void what_is_beside_it_stays(void **state)
 {
     (void)state;
     static const char *const cases[][3] = {
-        /* file that is there, its content, what is said */
+        /* existing file, its content, the message */
         {"n.db-lockbench", "my notes", "n.db-lockbench"},
         {"n.db-lockbench", "", "n.db-lockbench"},
         {"n.db", "", "exists and was not made by lockbench"},
@@ -190,7 +190,7 @@ static void a_kept_file_is_in_the_way(void **state)
     unlink(path);
 }
 
-/* The leftovers of a dead run: the file with its marks, its log, its lock file that nobody holds.
+/* The leftovers of a dead run: the file with its marks, its log, its unlocked lock file.
  */
 static void leftovers_are_replaced(void **state)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# A time at which everybody stood still accuses no strategy: not the process that was stopped, not
-# the server that was, not a stranger who locked the database. A lock that is stuck while all goes on
-# is accused as before. What was judged at the run is judged again from the stored history.
+# A time at which all workers stood still accuses no strategy: not a stopped process, not a stopped
+# server, not a stranger's lock on the database. A lock that is stuck while the rest works is
+# accused as before. Each run is judged again from the stored history.
 use strict;
 use warnings;
 use FindBin;
@@ -18,7 +18,7 @@ for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
     $uri{postgres} //= $uri if $uri =~ /^postgres/;
     $uri{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
 }
-# A database of its own: whose sessions are stopped are not those of other tests.
+# A database of its own: only its sessions are stopped, not those of other tests.
 my ($owner, $database) = ($uri{postgres}, "lockbench_stalls_$$");
 if (defined $owner && system('psql', '-XAtq', '-c', "CREATE DATABASE $database", $owner) == 0) {
     $uri{postgres} = $owner =~ s{(//[^/]*/)[^?]*}{$1$database}r;
@@ -27,7 +27,8 @@ if (defined $owner && system('psql', '-XAtq', '-c', "CREATE DATABASE $database",
 }
 END { local $?; system('psql', '-XAtq', '-c', "DROP DATABASE $database WITH (FORCE)", $owner) if $uri{postgres} }
 
-# How many of its lines of progress told of grants, once they are so many. For as long as any machine may take.
+# Waits until this many of its lines of progress reported grants. For as long as any machine may
+# take.
 sub until_granted
 {
     my ($run, $n) = @_;
@@ -57,8 +58,8 @@ sub stopped
     my $json = eval { decode_json($out) };
     ok(defined $json, "$name: JSON") or return diag $err;
     my $cell = $json->{cells}[0];
-    # What this machine took for itself may be too much to judge the rest: then that is what is to be said.
-    my ($lost, $whole) = map { tr/ //d; $_ } ($cell->{guarantees}{progress}{reason} // '') =~ /^everybody stood still for ([\d.]+) s of ([\d.]+) s/;
+    # This machine's own stalls may be too long to judge the rest: then the reason must say so.
+    my ($lost, $whole) = map { tr/ //d; $_ } ($cell->{guarantees}{progress}{reason} // '') =~ /^all workers stood still for ([\d.]+) s of ([\d.]+) s/;
     if ($wanted ne 'not tested' && defined $lost && $lost > $whole / 5) {
         note("$name: this machine stood still for $lost s of $whole s");
         return $cell;

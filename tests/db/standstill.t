@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
-# A server that stands still: its processes are there and say nothing. A run and an exploration that are told to end
-# do end, and say what they left. It takes a minute: only with LB_TEST_SOAK=1. The servers are the test's own.
+# A server that hangs: its processes exist, but do not answer. A run and an exploration with a
+# request to end do end, and name their remains. It takes a minute: only with LB_TEST_SOAK=1. The
+# servers are the test's own.
 use strict;
 use warnings;
 use FindBin;

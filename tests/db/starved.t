@@ -12,7 +12,7 @@ use Test::More;
 use Time::HiRes 'sleep';
 
 my $stop_holder = ($ENV{LB_BUILD} // 'build') . '/tests/tools/stop_holder';
-my $not_run = qr/^(?:a wait was beyond the bound, but some worker was not run for a part of it|everybody stood still)/;
+my $not_run = qr/^(?:a wait was beyond the bound, but some worker was not run for a part of it|all workers stood still)/;
 
 sub begin
 {

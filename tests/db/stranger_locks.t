@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# Somebody else's session locks the tables of an exploration: it ends with one line that names the session, not
-# with a verdict, and not never. What it waits for is seen in the server, not timed: set-up goes on when the lock
-# is there, and the lock goes when the space is to be dropped.
+# Another user's session locks the tables of an exploration: it ends with one line that names the
+# session, and no verdict. The wait is observed in the server, not timed: set-up goes on when the
+# lock is there, and the lock goes when the space is to be dropped.
 use strict;
 use warnings;
 use FindBin;
@@ -51,7 +51,7 @@ sub until_seen
     return;
 }
 
-# What each stranger has, and what is said of it.
+# Each stranger's lock, and the message.
 my $worker = 'worker [01] waits for a lock that none of lockbench\'s sessions has';
 my $put    = 'the space cannot be put back';
 my %locks  = (
@@ -116,7 +116,7 @@ for my $uri (@uris) {
     }
 }
 for my $case (@cases) {
-    # What is left of it is dropped: nothing more is said, and the stranger may go.
+    # Its remains are dropped: there is no further message, and the stranger may end.
     until_seen($case->{uri}, $case->{uri} =~ /^postgres/
         ? "SELECT pid FROM pg_stat_activity WHERE query LIKE '%DROP SCHEMA%$case->{space}%' AND pid <> pg_backend_pid()"
         : "SELECT id FROM information_schema.processlist WHERE info LIKE 'DROP DATABASE%$case->{space}%'", $case->{run}{pid});

@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# A right outbox reads up to the oldest transaction that is under way, and that may be anybody's on the server. What
-# is hidden by a stranger's transaction is not lost: exploring waits for its end, or says that it does not end, and a
-# run has no verdict.
+# A correct outbox reads up to the oldest open transaction, of any session on the server. An item
+# hidden by a stranger's transaction is not lost: exploring waits for its end, or says that it does
+# not end, and a run has no verdict.
 use strict;
 use warnings;
 use FindBin;
@@ -13,7 +13,7 @@ use Test::More;
 my ($uri) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 plan skip_all => 'no PostgreSQL server' if !defined $uri;
 
-# A session of a stranger, who has said that his transaction is under way.
+# A session of a stranger, with a transaction under way.
 sub stranger
 {
     my ($out, $in);

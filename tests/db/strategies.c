@@ -1,9 +1,9 @@
 /* Every built-in strategy, on every engine that it has statements for, with each choice of each of
- * its options: what two or three participants are answered, step by step in one thread.
+ * its options: the answers to two or three participants, step by step in one thread.
  *
  * Nothing here is about races; it is about the protocol's plain meaning: granted, busy, released,
  * granted to the next; claimed once, finished by its owner, refused in the wrong state and left as
- * it was. Broken controls behave, too, as long as nobody is in a hurry.
+ * it was. Broken controls behave, too, as long as no operations overlap.
  */
 #include "strategies_bench.h"
 
@@ -46,7 +46,7 @@ static void give_up(struct bench *b, int who)
     CHECK(b, r == LB_OK || r == LB_REFUSED);
 }
 
-/* Does it promise what a published form may be known to get wrong even when nobody is in a hurry?
+/* True if it promises something that a published form gets wrong even without overlaps.
  */
 static bool promises(const struct bench *b, enum lb_guarantee guarantee)
 {
@@ -56,13 +56,13 @@ static bool promises(const struct bench *b, enum lb_guarantee guarantee)
     return (b->strategy->claims & LB_G_BIT(guarantee)) != 0;
 }
 
-/* An article's own statements, which promise less than what was made of them. */
+/* An article's own statements, which promise less than the repaired form. */
 static bool is_published(const struct bench *b)
 {
     return strstr(b->title, "form=published") != NULL || strstr(b->title, "form=parted") != NULL;
 }
 
-/* What was claimed is gone from the queue. */
+/* A claimed item is gone from the queue. */
 static bool is_at_most_once(const struct bench *b)
 {
     return (b->strategy->claims & LB_G_BIT(LB_G_ONCE)) != 0;
@@ -190,7 +190,7 @@ static void the_published_lease_is_released_by_anybody(void **state)
     with_settings(*state, lb_strategy_find("lease-update"), &now, 1, check_unowned);
 }
 
-/* A lease that ran out is taken over; what its holder does then is refused. */
+/* A lease that ran out is taken over; its holder's later operations are refused. */
 static void check_takeover(struct bench *b)
 {
     struct lb_request request = {.capacity = 1};
@@ -288,7 +288,7 @@ static int64_t claim(struct bench *b, int who, struct lb_item *item)
 
 static int op(struct bench *b, lb_item_fn *call, int who, const struct lb_item *item)
 {
-    static struct lb_item copy; /* what is tried must not change what is held */
+    static struct lb_item copy; /* the try must not change the held item */
     copy.id = item->id;
     copy.token = item->token;
     copy.has_token = item->has_token;
@@ -364,7 +364,7 @@ static void check_states(struct bench *b)
     }
 }
 
-/* What a claimer that died has left: given back by recover, and then not its own any more. */
+/* A dead claimer's item: given back by recover, and then not its own any more. */
 static void check_recover(struct bench *b)
 {
     static struct lb_item item, again;
@@ -375,7 +375,7 @@ static void check_recover(struct bench *b)
     put(b, 20, 1, NULL);
     CHECK(b, claim(b, 0, &item) == 20);
     pause_ms(20);
-    b->plan.ttl_ms = 0; /* whoever claimed 20 ms ago is dead */
+    b->plan.ttl_ms = 0; /* a claim of 20 ms ago is a dead worker's */
     CHECK(b, flow->recover(&b->actors[1], &b->err) == LB_OK);
     b->plan.ttl_ms = 600000;
     int64_t id = 0;
@@ -528,7 +528,7 @@ static void check_procedures(struct bench *b)
         if (i != LB_S_RETRY && !lb_strategy_has(&b->plan, (enum lb_section_name)i))
             fail_msg("%s: has no %s", b->title, lb_section_text((enum lb_section_name)i));
     CHECK(b, lb_strategy_has(&b->plan, LB_S_TEARDOWN));
-    /* What is held in a transaction is given back with its session. */
+    /* A hold in a transaction ends with its session. */
     if (b->program->sections[LB_S_CLAIM].tx != LB_TX_HOLD)
         CHECK(b, lb_strategy_has(&b->plan, LB_S_RECOVER));
 }
@@ -552,7 +552,7 @@ static void check_unowned_item(struct bench *b)
     const struct lb_flow *flow = b->strategy->flow;
     put(b, 1, 1, NULL);
     CHECK(b, claim(b, 0, &item) == 1);
-    CHECK(b, op(b, flow->complete, 1, &item) == LB_OK); /* whose item it is, nobody asks */
+    CHECK(b, op(b, flow->complete, 1, &item) == LB_OK); /* the owner is not checked */
     CHECK(b, op(b, flow->complete, 0, &item) == LB_REFUSED);
 }
 
@@ -588,7 +588,7 @@ int main(void)
     static const struct engine_test tests[] = {
         {"locks are granted and given back", locks_are_granted_and_given_back, NULL},
         {"the published lease is never granted", the_published_lease_is_never_granted, NULL},
-        {"the published lease is released by anybody", the_published_lease_is_released_by_anybody,
+        {"any worker releases the published lease", the_published_lease_is_released_by_anybody,
          NULL},
         {"leases end by themselves", leases_end_by_themselves, NULL},
         {"one id for two breaks the control table", one_id_for_two_breaks_the_control_table, NULL},
@@ -597,8 +597,7 @@ int main(void)
         {"an IN sub-select claims too much", an_in_sub_select_claims_too_much, "postgres"},
         {"groups go to one and sleepers are woken", groups_go_to_one_and_sleepers_are_woken,
          "postgres"},
-        {"a published task is completed by anybody", a_published_task_is_completed_by_anybody,
-         NULL},
+        {"any worker completes a published task", a_published_task_is_completed_by_anybody, NULL},
         {"a published poll takes an item away", a_published_poll_takes_an_item_away, NULL},
         {"queues have all procedures", queues_have_all_procedures, NULL},
         {NULL, NULL, NULL},

@@ -28,7 +28,8 @@ sub sql
     return $answer;
 }
 
-# A lock that nobody ever gets; its setup wants the table that the administrator has made in template1, if it is told to.
+# A lock that no worker ever gets; if requested, its setup needs the table that the administrator
+# has made in template1.
 sub program
 {
     my ($name, $setup) = @_;

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# A program for lockbench that, told where its database is, runs the command in LB_BATTERY with the connection in the
-# environment, and what it prints goes to LB_BATTERY_OUT. Its lock is no lock.
+# A program for lockbench that, given its database, runs the command in LB_BATTERY with the
+# connection in the environment, and writes its output to LB_BATTERY_OUT. Its lock is no lock.
 use strict;
 use warnings;
 use JSON::PP;

@@ -1,5 +1,5 @@
 /* The lines of a program in another language: the first one as a description of a strategy, the
- * others as answers are read. What is said of them is one line, and has no password in it. */
+ * others read as answers. Messages about them are one line, without a password. */
 #include "guest_process.h"
 
 #include "db.h"
@@ -17,7 +17,7 @@ static void check(int code, const struct lb_error *err)
         abort();
 }
 
-/* After it was told where the database is: the first line comes before. */
+/* After it got the database's address: the first line comes before. */
 static void check_secret(int code, const struct lb_error *err)
 {
     check(code, err);

@@ -1,5 +1,5 @@
 /* The judge against any history that the reader of EDN accepts, and its meta text against anything:
- * the first byte says which model. It must come to an end, and say what it found.
+ * the first byte chooses the model. It must terminate with a verdict.
  */
 #include "check.h"
 #include "check_meta.h"

@@ -2,7 +2,7 @@
  * valid one. Include it in one target of JSON documents; the fuzzer finds the functions by name.
  *
  * A slot is a value in an object or an array. A mutation removes, copies, replaces, wraps or
- * repeats what is in one, or gives it to another key. What is not JSON is mutated as bytes.
+ * repeats its contents, or moves them to another key. Other input is mutated as bytes.
  */
 #ifndef LB_FUZZ_MUTATE_JSON_H
 #define LB_FUZZ_MUTATE_JSON_H

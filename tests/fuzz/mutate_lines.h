@@ -36,7 +36,7 @@ static void fuzz_split(struct fuzz_lines *lines, const uint8_t *data, size_t siz
     }
 }
 
-/* What stands behind the first '=' or ':' of a line, without the newline. */
+/* The text after the first '=' or ':' of a line, without the newline. */
 static struct fuzz_part fuzz_value_of(const uint8_t *data, struct fuzz_part line)
 {
     size_t end = line.at + line.n, at = line.at;

@@ -1,4 +1,4 @@
-/* The reader of statement files against anything: what it accepts must translate, or be refused,
+/* The reader of statement files against anything: an accepted file must translate, or be refused,
  * for every engine, and every refusal is one line with the file's name.
  */
 #include "program.h"

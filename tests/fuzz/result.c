@@ -1,5 +1,5 @@
-/* Stored results against anything: what is accepted must be compared with itself and become a page,
- * and none of it may control a terminal.
+/* Stored results against anything: an accepted result must be compared with itself and become a
+ * page, and none of it may control a terminal.
  */
 #include "diff.h"
 #include "memfile.h"
@@ -15,7 +15,7 @@ static void check_refusal(const struct lb_error *err)
         abort();
 }
 
-/* What a sink has written. */
+/* Checks the output of a sink. */
 static void check_sink(const struct lb_diff *diff,
                        int (*print)(const struct lb_diff *, FILE *, struct lb_error *))
 {

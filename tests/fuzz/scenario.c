@@ -1,4 +1,4 @@
-/* Scenario files against anything: what is accepted must come back the same from its own values. */
+/* Scenario files against anything: an accepted one must come back the same from its own values. */
 #include "scenario.h"
 #include "mutate_lines.h"
 

@@ -29,7 +29,7 @@ static inline void fuzz_same(const struct lb_log_view *a, const struct lb_log_vi
         }
 }
 
-/* Reads the bytes; what is accepted must be written in either format and come back the same. */
+/* Reads the bytes; an accepted history must be written in either format and come back the same. */
 static inline int fuzz_text(const uint8_t *data, size_t size, enum lb_history_format format)
 {
     struct lb_history_view first, second;

@@ -1,5 +1,5 @@
 /* Both directions of a connection, in pieces of sizes that the input says: nothing is read behind
- * the end of a message, and what is made of it is bounded and is text. */
+ * the end of a message, and the result is bounded and is text. */
 #include "wire.h"
 
 #include <stdlib.h>

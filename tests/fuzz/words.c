@@ -16,7 +16,7 @@ static void check(int code, const struct lb_error *err)
         abort();
 }
 
-/* What is printed of a schedule must be the same schedule. */
+/* A printed schedule must be read back as the same schedule. */
 static void check_schedule(const char *text)
 {
     struct lb_schedule schedule, again;

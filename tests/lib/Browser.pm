@@ -1,4 +1,4 @@
-# A page in headless Chromium: what its document is once its scripts ran, and pictures of it.
+# A page in headless Chromium: its document after its scripts ran, and pictures of it.
 package Browser;
 use strict;
 use warnings;

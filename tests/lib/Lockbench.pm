@@ -13,7 +13,8 @@ my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
 my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
 chmod 0711, $scratch;
 $ENV{TMPDIR} = $scratch;
-# Ctrl-C in the middle leaves nothing behind: what is to be removed is removed at the end, and by this process alone.
+# Ctrl-C in the middle leaves nothing behind: temporary files are removed at the end, by this
+# process alone.
 my $owner = $$;
 $SIG{INT} = $SIG{TERM} = $SIG{HUP} = sub { $$ == $owner ? exit 130 : POSIX::_exit(130) };
 delete $ENV{NO_COLOR};
@@ -131,7 +132,7 @@ DROP TABLE good_lock;
 SQL
 }
 
-# A lock that lets everybody in.
+# A lock that lets every worker in.
 sub open_door
 {
     return spew('open-door.sql', <<'SQL');

@@ -21,7 +21,7 @@ sub type_of
     return $text =~ /^"/ ? 'string' : $text =~ /^-?\d+$/ ? 'integer' : 'number';
 }
 
-# What is wrong, as texts.
+# The errors, as texts.
 sub mistakes
 {
     my ($value, $schema, $path) = @_;

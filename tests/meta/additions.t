@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# A new fault and a new format need one file and one line each: both are added to a copy of the tree, of which only
-# what sees the lists is compiled; the rest is linked as it was built. They are then in help, messages, lists and
-# completion, and they work.
+# A new fault and a new format need one file and one line each: both are added to a copy of the
+# tree, of which only files that use the lists are compiled; the rest is linked as built. They are
+# then in help, messages, lists and completion, and they work.
 use strict;
 use warnings;
 use Cwd qw(abs_path);
@@ -60,7 +60,7 @@ my @compiled = qw(bench/run/scenario/fault_list.c bench/run/scenario/scenario.c 
 for my $path (keys %line) {
     my @lines = split /^/, slurp("$source/$path");
     my ($first) = grep { $lines[$_] =~ /^#define LB_\w+_LIST\(/ } 0 .. $#lines;
-    # The new line is the last one: what was recorded under a number keeps it.
+    # The new line is the last one: recorded numbers keep their meaning.
     my $last = $first;
     $last++ while $lines[$last] =~ /\\$/;
     chomp $lines[$last];

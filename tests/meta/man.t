@@ -70,7 +70,7 @@ for my $line (@lines) {
     my ($command) = $line =~ /^lockbench (\w+)/;
     (my $run = $line) =~ s{postgresql://\S+}{sqlite:}g;
     $run =~ s{ -T \S+}{ -T 0.2}, $run =~ s{ -P \S+}{ -P 0.1s};
-    # What takes minutes is only looked through; the rest is run for a moment.
+    # Long commands are only checked; the others run for a moment.
     $run .= ' --dry-run' if $command =~ /^(?:plan|experiment)$/ || $line =~ /compare$|verify/;
     $run .= ' --duration 30ms --warmup 0' if $command eq 'compare' && $run !~ /dry-run/;
     $run .= ' --max-schedules 20' if $command eq 'explore';
@@ -107,7 +107,7 @@ my ($models) = `$program check --help` =~ /--model=MODEL\s+(.*?);/s;
 is_deeply([sort keys %models], [sort map { s/:K//r } split /,\s+|\s+or\s+/, $models], 'every model has an example');
 
 my $scenario = page('lockbench-scenario.5');
-# Every format is in the manual, and in the help of what has it.
+# Every format is in the manual, and in the help of its commands.
 my ($formats) = $manual =~ /^\.BR --format =\\fIformat\\fR\[(.*?)^\.TP/ms;
 my @formats = split ' ', `$program list formats --names`;
 cmp_ok(scalar @formats, '>', 5, 'there are formats');

@@ -1,7 +1,8 @@
 #!/usr/bin/env perl
-# The table of docs/strategies.md is what `lockbench list` says, no more and no less, in the same
-# order (LB_UPDATE=1 writes it anew). The scripts and files that README.md and the pages of docs/ name
-# exist. README.md's own protocol fails by exactly the schedule that it prints, and its mend holds.
+# The table of docs/strategies.md equals the output of `lockbench list`, in the same order
+# (LB_UPDATE=1 writes it anew). The scripts and files that README.md and the pages of docs/ name
+# exist. README.md's own protocol fails by exactly the schedule that it prints, and its fixed form
+# holds.
 use strict;
 use warnings;
 use JSON::PP;
@@ -45,7 +46,7 @@ if ($ENV{LB_UPDATE}) {
     close $out or die "$table: $!";
 }
 my @found = $page =~ /($row)/g;
-# The whole table is long: only the rows that differ are told.
+# The whole table is long: only the rows that differ are shown.
 my %is = map { $_ => 1 } @found;
 my %should = map { $_ => 1 } @expected;
 is_deeply([grep { !$should{$_} } @found], [], 'no row but those of lockbench list');

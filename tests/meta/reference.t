@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
-# results/reference: what is published has the form of its schema and no empty cell, is what a sample of it says here,
-# and its transcripts play with the plain client programs (a few; with LB_TEST_SOAK=1 all). The player is seen to refuse
-# a transcript that is not so.
-# Only with scripts/test --all: it asks samples of the published survey again.
+# results/reference: the published results have the form of their schema and no empty cell, agree
+# with a sample measured here, and their transcripts play with the plain client programs (a few;
+# with LB_TEST_SOAK=1 all). The player is seen to refuse a transcript that is not so. Only with
+# scripts/test --all: it asks samples of the published survey again.
 use strict;
 use warnings;
 use FindBin;

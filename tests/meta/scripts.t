@@ -30,8 +30,8 @@ for my $name (grep { !$without{$_} } map { m{([^/]+)$} } @scripts) {
     like($lines[0] // '', qr/--no-such-option/, '... that names it');
 }
 
-# What a script cannot do is status 3: Perl's own would be the number of the system call's error, 2 for a file that is
-# not there. What the script catches goes on.
+# A failure of a script is status 3: Perl's own would be the number of the system call's error, 2
+# for a missing file. Caught errors continue.
 for my $case (['open my $file, q(<), q(/none/such) or die qq(-e: no file\n)', 3, 'died'],
     ['eval { die qq(one\n) }; print STDERR qq(-e: caught\n)', 0, 'caught']) {
     my ($program, $want, $what) = @$case;

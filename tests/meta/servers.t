@@ -143,7 +143,7 @@ chmod 0755, "$top/bin/postgres", "$top/bin";
     ok(!-e "$top/c", '... and no directory');
 }
 
-# A directory with somebody's files in it is neither filled nor removed.
+# A directory with foreign files is neither filled nor removed.
 mkdir "$top/d";
 open $file, '>', "$top/d/precious" or die;
 close $file;

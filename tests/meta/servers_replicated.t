@@ -1,9 +1,9 @@
 #!/usr/bin/env perl
-# The replicated servers of scripts/servers do what their commands say: what is stalled is lost by a
-# failover, a synchronous pair does not answer before its standby has it, a rebuilt member follows
-# again, a split leaves two that take writes; an isolated Galera member refuses, and comes back.
-# And lockbench spreads its workers over the members, and finds what breaks there.
-# Only with scripts/test --all: it starts pairs and a Galera cluster.
+# The replicated servers of scripts/servers do what their commands say: stalled commits are lost by
+# a failover, a synchronous pair does not answer before its standby has it, a rebuilt member follows
+# again, a split leaves two that take writes; an isolated Galera member refuses, and comes back. And
+# lockbench spreads its workers over the members, and finds the violations there. Only with
+# scripts/test --all: it starts pairs and a Galera cluster.
 use strict;
 use warnings;
 use FindBin;
@@ -66,7 +66,7 @@ sub run_on
     return ($status, $cell);
 }
 
-# The verdict of exclusive, and what was run.
+# The verdict of exclusive, and the run.
 sub exclusive
 {
     my ($uri, @args) = @_;
@@ -74,7 +74,7 @@ sub exclusive
     return "$status " . ($cell->{guarantees}{exclusive}{verdict} // 'none');
 }
 
-# What lockbench says the servers are.
+# The servers as reported by lockbench.
 sub topology
 {
     my ($uri) = @_;

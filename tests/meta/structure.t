@@ -26,9 +26,8 @@ find({no_chdir => 1, wanted => sub { push @sources, $_ =~ s{^\Q$source\E/}{}r if
 cmp_ok(scalar @sources, '>', 250, 'there are sources');
 is_deeply([doubled(@sources)], [], 'no name stands in two folders');
 
-# What differs between engines is in the engine's own files, but for the words that ask for the time, which stand in one
-# table (program_clock.c); "show" prefers one, and strategies name what they
-# were seen with.
+# Code for one engine is in the engine's own files, except the words for the time, which are in one
+# table (program_clock.c); "show" prefers one, and strategies name what they were seen with.
 for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)/|^bench/db/program/program_clock\.c|^bench/cli/commands/cmd_show\.c} } @sources) {
     open my $file, '<', "$source/$path" or die "$path: $!\n";
     my $code = do { local $/; <$file> } =~ s{/\*.*?\*/}{}gsr;
@@ -57,8 +56,8 @@ is_deeply([grep { !-x } glob "$source/tests/*/*.t"], [], 'every test is a progra
 cmp_ok($lengths[@lengths / 2], '<', 250, "the median source has $lengths[@lengths / 2] lines");
 is_deeply([grep { keys %{ $folder{$_} } > 27 } sort keys %folder], [], 'no folder has more than 27 sources: find the seam');
 
-# What is written is written by one writer: JSON documents, tables of text, tables of Markdown. (A line in a file that
-# another program reads is none, and the page has JSON in a page.)
+# Each kind of output has one writer: JSON documents, tables of text, tables of Markdown. (A line in
+# a file that another program reads is none, and the page has JSON in a page.)
 my %writer = (
     'a JSON document' => [qr/\bjson_dumpf\(/, qw(json_object.c store_series.c)],
     'a table of Markdown' => [qr/\| ---/, 'table.c'],
@@ -75,8 +74,8 @@ for my $what (sort keys %writer) {
     is("@others", '', "$what is written by @by");
 }
 
-# What workers share is touched by its own functions only: workers in other processes, on other machines and behind
-# programs keep to them.
+# The workers' shared state is touched by its own functions only: workers in other processes, on
+# other machines and behind programs keep to them.
 for my $path (grep { !m{/workers/common\.[ch]$} } @sources) {
     open my $file, '<', "$source/$path" or die "$path: $!\n";
     my @touched = grep { /\bcommon(?:\.|->)(?:phase|n|next_id|id_step|change)\b/ } <$file>;

@@ -1,6 +1,6 @@
 -- Times are kept as text, and their length is made by printf. ask=same compares with a time of the same form; ask=other with
 -- datetime('now'), which has a blank where the other has a T.
--- A mechanism of nobody in particular. Truth expected: same right; other broken: a lease is not over before its day is.
+-- A common mechanism. Truth expected: same right; other broken: a lease is not over before its day is.
 --
 -- strategy: as-text
 -- shape: queue

@@ -1,6 +1,6 @@
 -- Claims are batches with a number. One item of a batch fails: fail=one ends that item; fail=rest puts the others of the
 -- batch back as well, though their worker goes on with them.
--- A mechanism of nobody in particular. Truth expected: one right; rest broken: they are claimed again meanwhile.
+-- A common mechanism. Truth expected: one right; rest broken: they are claimed again meanwhile.
 --
 -- strategy: batch-failed
 -- shape: queue

@@ -1,6 +1,6 @@
 -- An operator has all that failed done again. clear=failed puts back what failed; clear=all puts back all that nobody has
 -- in hand.
--- A mechanism of nobody in particular. Truth expected: failed right; all broken: what is done is done again.
+-- A common mechanism. Truth expected: failed right; all broken: what is done is done again.
 --
 -- strategy: cleared
 -- shape: queue

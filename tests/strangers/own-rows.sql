@@ -1,7 +1,7 @@
 -- Each holder has a row of its own, with the end of its lease; whoever is past is not counted. A release removes the row of
 -- its worker: it may be past by then, while another holds, and that other one keeps the lock. release=own does that;
 -- release=all removes the rows of everybody.
--- A mechanism of nobody in particular. Truth expected: own right; all broken: a late release ends another's hold:
+-- A common mechanism. Truth expected: own right; all broken: a late release ends another's hold:
 -- owner-release, and exclusive.
 --
 -- strategy: own-rows

@@ -1,6 +1,6 @@
 -- A claim is a batch, and is ended as one: each item by its number and the count of its deliveries. match=pairs asks for
 -- both of one item; match=lists asks whether the number is among the numbers, and the count among the counts.
--- A mechanism of nobody in particular. Truth expected: pairs right; lists broken: another item's count is taken for that
+-- A common mechanism. Truth expected: pairs right; lists broken: another item's count is taken for that
 -- of one that is somebody else's by now.
 --
 -- strategy: receipts

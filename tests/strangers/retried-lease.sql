@@ -1,6 +1,6 @@
 -- A claim is a lease; what has failed is due again later. retry=mine asks whose claim it was; retry=number asks for the
 -- item's number alone: who comes too late gives away what another has by then.
--- A mechanism of nobody in particular. Truth expected: mine right; number broken: owner-release and no-duplicate.
+-- A common mechanism. Truth expected: mine right; number broken: owner-release and no-duplicate.
 --
 -- strategy: retried-lease
 -- shape: queue

@@ -2,7 +2,7 @@
 -- permit first takes back what is past. Whoever gives his own back finds his row (release=own), or does not look
 -- (release=always): what was taken back from him is given back twice. reap=dropped takes the rows of those who are late
 -- and forgets the number.
--- A mechanism of nobody in particular. Truth expected: own, counted right; always broken: permits, and exclusive by and by;
+-- A common mechanism. Truth expected: own, counted right; always broken: permits, and exclusive by and by;
 -- dropped broken: permits.
 --
 -- strategy: semaphore

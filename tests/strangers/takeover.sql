@@ -1,6 +1,6 @@
 -- A row is a lock, and says until when. Whoever finds one that is past removes it, and inserts his own. remove=found
 -- removes what it found; remove=any removes whatever has that name by then.
--- A mechanism of nobody in particular. Truth expected: found right; any broken: two find the same row, and the second
+-- A common mechanism. Truth expected: found right; any broken: two find the same row, and the second
 -- removes the first one's new lock: exclusive.
 --
 -- strategy: takeover

@@ -1,8 +1,8 @@
 /* Does Galera lose commits that it acknowledged? Two sessions, each on a node of its own, add 1 to
- * the same row in transactions: what the row says in the end must be how many COMMITs were answered
- * with success. Between UPDATE and COMMIT stands nothing, a SELECT, or the preparation of a
- * statement by the binary protocol, which swallows the error of a transaction that the other node's
- * write has just aborted. See docs/galera-lost-commit.md.
+ * the same row in transactions: the row's final value must be the number of COMMITs answered with
+ * success. Between UPDATE and COMMIT stands nothing, a SELECT, or the preparation of a statement by
+ * the binary protocol, which swallows the error of a transaction that the other node's write has
+ * just aborted. See docs/galera-lost-commit.md.
  */
 #include <mysql.h>
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMES = 4 }; /* so often it stands there: the longer, the likelier */
+enum { TIMES = 4 }; /* repetitions: the longer, the likelier */
 
 enum between { NOTHING, SELECT, PREPARE, BETWEENS };
 

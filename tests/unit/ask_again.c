@@ -91,7 +91,8 @@ static void without_a_bound_or_a_death_there_is_nothing_to_tell(void **state)
     make(&m);
     m.outcome.judgement.measures.n_deaths = 0;
     assert_false(is_asked(&m));
-    m.cells[0].scenario.fault = LB_FAULT_KILL; /* nobody has died yet: the next run may see it */
+    m.cells[0].scenario.fault =
+        LB_FAULT_KILL; /* no worker has died yet: the next run may show a death */
     assert_true(is_asked(&m));
     make(&m);
     m.outcome.judgement.findings[LB_G_RECOVERY].verdict = LB_V_HELD;
@@ -112,7 +113,7 @@ static void only_within_the_budget_and_not_for_ever(void **state)
     assert_false(is_asked(&m));
     make(&m);
     m.outlook.budget_ns = 11 * S;
-    m.cells[1].state = LB_CELL_PENDING; /* what is still to come counts with its cost */
+    m.cells[1].state = LB_CELL_PENDING; /* pending cells count with their cost */
     assert_true(is_asked(&m));
     m.outlook.budget_ns = 11 * S - 1;
     assert_false(is_asked(&m));

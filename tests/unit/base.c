@@ -103,7 +103,7 @@ static void names_go_both_ways(void **state)
     assert_int_equal(lb_edit_distance("ca", "abc"), 3);
 }
 
-/* Whoever is put aside between two readings of a clock has not changed it. */
+/* A thread that is descheduled between two readings of a clock does not change the clock. */
 static void the_clock_is_real(void **state)
 {
     (void)state;

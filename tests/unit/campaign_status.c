@@ -24,7 +24,7 @@ static enum lb_exit status_of(struct lb_outcome *run, const struct lb_outlook *o
 
 /* A line of a plan that lacks its fault says so, and the others stand. Any other run that is
  * invalid does not hold, in a plan as elsewhere: a worker's process that died, a heartbeat that
- * finds nobody.
+ * finds no row.
  */
 static void only_a_missing_fault_is_spared(void **state)
 {

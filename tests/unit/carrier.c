@@ -1,5 +1,5 @@
-/* Carriers: deadlines in order, sockets, edges that come while nobody waits, answers larger than
- * one read, signals. No test asks how long anything takes.
+/* Carriers: deadlines in order, sockets, edges that arrive while no fiber waits, answers larger
+ * than one read, signals. No test checks a duration.
  */
 #include "carrier.h"
 #include "clock.h"
@@ -65,7 +65,8 @@ static void sleep_once(void *arg)
     sleeper->place = (*sleeper->n_woken)++;
 }
 
-/* Whoever was started after it was so before its time was over: it slept until then. */
+/* True if every fiber that was started after this one began before this one's deadline: it slept
+ * until then. */
 static bool slept(const struct sleeper *sleepers, unsigned i)
 {
     return i + 1 < SLEEPERS && sleepers[i + 1].begun_ns < sleepers[i].until_ns;
@@ -184,7 +185,7 @@ static void wait_in_vain_then_read(void *arg)
     struct end *end = arg;
     char bytes[4];
     end->in_time = lb_carrier_wait_readable(&end->watch, end->fd, lb_now_ns() + MS);
-    lb_carrier_sleep(lb_now_ns() + 5 * MS); /* what comes meanwhile must not be lost */
+    lb_carrier_sleep(lb_now_ns() + 5 * MS); /* data that arrives meanwhile must not be lost */
     assert_true(lb_carrier_wait_readable(&end->watch, end->fd, UINT64_MAX));
     end->n_done = read_some(end, bytes, sizeof bytes);
 }
@@ -406,7 +407,7 @@ static void fibers_go_on_when_let_go(void **state)
     add(carrier, dance, &dancers[1]);
     assert_true(lb_carrier_turn(carrier, UINT64_MAX)); /* both take their stand */
     assert_int_equal(dancers[0].n_steps + dancers[1].n_steps, 0);
-    assert_false(lb_carrier_turn(carrier, 0)); /* nobody is let go */
+    assert_false(lb_carrier_turn(carrier, 0)); /* no fiber is released */
     lb_carrier_let_go(carrier, 1);
     assert_true(lb_carrier_turn(carrier, UINT64_MAX));
     assert_int_equal(dancers[0].n_steps, 0);

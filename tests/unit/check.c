@@ -1,5 +1,5 @@
-/* The judge on histories that are none, of nothing, and whose judging is broken off; and how a
- * witness is drawn. */
+/* The judge on invalid and empty histories, and when it is interrupted; and the drawing of a
+ * witness. */
 #include "check_expect.h"
 
 /* --- grammar --- */

@@ -4,7 +4,7 @@
  *
  * An operation takes effect at some moment of its interval; x comes before y in every order iff x's
  * interval ended before y's began (equal times are concurrent). Optional operations need not take
- * effect at all: they stand for unknown outcomes and for what the database does by itself.
+ * effect at all: they represent unknown outcomes and the database's own actions.
  */
 #ifndef CHECK_BRUTE_H
 #define CHECK_BRUTE_H
@@ -18,8 +18,8 @@ enum { BRUTE_OPS = 63, BRUTE_MEMO = 1 << 12 };
 struct brute_op {
     uint64_t low, high;
     bool optional;
-    bool is_cut; /* optional only because the search ends before its answer: what its log asked for
-                    later comes after it all the same */
+    bool is_cut; /* optional only because the search ends before its answer: later requests of its
+                    log still come after it */
     int kind;
     uint32_t who;
     uint64_t a, b;
@@ -32,7 +32,7 @@ struct brute {
     uint32_t n;
     /* May op take effect in *state? Then changes it. */
     bool (*step)(const struct brute *brute, const struct brute_op *op, uint64_t *state);
-    /* What else may come of it; NULL: nothing. */
+    /* An alternative effect; NULL: none. */
     bool (*other)(const struct brute *brute, const struct brute_op *op, uint64_t *state);
     /* Is that a state in which all may end? NULL: it always is. */
     bool (*rest)(const struct brute *brute, uint64_t state);
@@ -95,7 +95,7 @@ static inline bool brute_visit(struct brute *brute, uint64_t mask, uint64_t stat
         if ((mask >> i & 1) == 0 && !brute->ops[i].optional && brute->ops[i].high < earliest_end)
             earliest_end = brute->ops[i].high;
     bool done = true;
-    uint64_t latest = 0; /* beginning of what has taken effect */
+    uint64_t latest = 0; /* begin of the latest operation that has taken effect */
     for (uint32_t i = 0; i < brute->n; i++) {
         bool gone = (mask >> i & 1) != 0;
         done = done && (gone || brute->ops[i].optional);
@@ -131,10 +131,10 @@ static inline bool brute_legal(struct brute *brute)
     return brute_visit(brute, 0, 0);
 }
 
-/* Only what had begun by a time, as the worker of a log saw it at a place of its log: what had not
- * ended may or may not have taken effect, but for what that worker had been told before. What
- * stands at that place did so before what its log asked for behind it in the same round trip, or
- * not at all. */
+/* Keeps only operations that had begun by a time, as seen by a log's worker at a place of its log:
+ * an operation that had not ended may or may not have taken effect, unless that worker had its
+ * answer. The operation at that place took effect before the ones that its log sent after it in the
+ * same round trip, or not at all. */
 static inline void brute_cut(struct brute *brute, uint64_t time, uint32_t log, uint32_t place)
 {
     uint32_t kept = 0;
@@ -185,7 +185,7 @@ static inline void print_history(const struct test_history *h)
         }
 }
 
-/* What was judged and what was searched, for a person who looks into a disagreement. */
+/* Prints the judged and the searched history, for a person who analyses a disagreement. */
 static inline void print_disagreement(const struct test_history *h, const struct brute *brute)
 {
     print_history(h);

@@ -1,10 +1,11 @@
-/* What the judge says in short, where nothing needs a closer look, is what it says at length.
+/* The judge's short path, for histories that need no closer look, gives the same result as its long
+ * path.
  *
- * Random histories are judged as they are, and with one more log. In that of a lock, it only
- * cancels what it never asked for; in that of a queue, it only says that it is alive, or is said to
- * be dead. That says nothing of the lock or the items (unless somebody recovers those of workers
- * who say that they are alive), but no calm history has it, so the judge takes the long way. Both
- * judgements, and that of two threads, must be equal to the last byte. */
+ * Random histories are judged as they are, and with one more log. With a lock, that log only
+ * cancels a request that it never made; with a queue, it only beats, or is noted as dead. This does
+ * not concern the lock or the items (unless a recovery takes those of workers that beat), but no
+ * calm history has it, so the judge takes the long way. Both judgements, and that of two threads,
+ * must be equal to the last byte. */
 #include "check_brute.h"
 #include "property.h"
 
@@ -39,8 +40,8 @@ static void ask_in_vain(struct lb_random *random, uint32_t log, uint32_t resourc
     }
 }
 
-/* Cycles of workers that take turns at each resource. carelessness: one in so many is granted at
- * any time; 0: none. */
+/* Cycles of workers that take turns at each resource. carelessness: one in this number of grants
+ * comes at any time; 0: none. */
 static void generate(struct lb_random *random, unsigned carelessness)
 {
     uint64_t now[CALM_LOGS] = {0}, is_free[4] = {0};
@@ -121,7 +122,7 @@ static uint64_t latest(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* All items are reset by somebody, after a time; returns when that was asked for. */
+/* A worker resets all items after a time; returns the time of the request. */
 static uint64_t reset(struct lb_random *random, uint64_t *now, uint64_t from, unsigned carelessness)
 {
     uint32_t other = below(random, CALM_LOGS);
@@ -133,8 +134,8 @@ static uint64_t reset(struct lb_random *random, uint64_t *now, uint64_t from, un
     return at;
 }
 
-/* What a worker may do besides: it renews its claim, clears an error, or ends the item, and then
- * again. */
+/* Adds other operations of a worker: it renews its claim, clears an error, or ends the item,
+ * perhaps repeatedly. */
 static void add_beside(struct lb_random *random, uint32_t log, uint64_t id, uint64_t *from,
                        uint64_t *to)
 {
@@ -224,8 +225,8 @@ static void stretch(void)
     history.model.period_ns *= TIMES;
 }
 
-/* How a claim ends; returns when the item is there again at the earliest. One in so many is
- * careless: without effect, in error, by another, or not at all. */
+/* Ends a claim; returns the earliest time at which the item is available again. One in
+ * `carelessness` ends is careless: without effect, in error, by another worker, or not at all. */
 static uint64_t end_claim(struct lb_random *random, uint32_t log, uint64_t id, uint64_t *now,
                           unsigned carelessness)
 {
@@ -240,7 +241,7 @@ static uint64_t end_claim(struct lb_random *random, uint32_t log, uint64_t id, u
     }
     if (how == 1)
         return now[log];
-    if (how == 5) { /* by another, who does not have it */
+    if (how == 5) { /* by another worker, which does not have it */
         log = (log + 1) % CALM_LOGS;
         from = now[log] > from ? now[log] : from;
         to = from + below(random, 4);
@@ -396,7 +397,7 @@ static void judge(struct lb_judgement *ret, size_t n_logs, unsigned threads)
         fail_msg("lb_check: %s", err.message);
 }
 
-/* What is easily compared by eye. */
+/* Prints the measures that are easy to compare by eye. */
 static void print_measures(const char *how, const struct lb_judgement *judgement)
 {
     const struct lb_measures *m = &judgement->measures;
@@ -428,7 +429,7 @@ static uint64_t histories_of(const struct shape *shape)
     return text != NULL ? strtoull(text, NULL, 0) : shape->n;
 }
 
-/* What the other log does. */
+/* Adds the events of the other log. */
 static void add_other(bool is_queue, unsigned number)
 {
     if (!is_queue)

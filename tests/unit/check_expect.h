@@ -1,4 +1,4 @@
-/* What the judge says of a history written by hand, for its tests: one history, and its verdict. */
+/* The judge's verdict on a history written by hand, for its tests: one history, and its verdict. */
 #ifndef CHECK_EXPECT_H
 #define CHECK_EXPECT_H
 

@@ -1,5 +1,5 @@
-/* The judge on histories of locks written by hand: who held what, and leases; and the cases in
- * which a hasty judge would see a violation that did not happen. */
+/* The judge on histories of locks written by hand: holders and leases; and the cases in which a
+ * hasty judge would see a violation that did not happen. */
 #include "check_expect.h"
 
 /* --- exclusive --- */
@@ -53,7 +53,7 @@ static void what_was_committed_outlasts_its_session(void **state)
     }
 }
 
-/* A session that is ended again and again: each end is of what was granted since the one before. */
+/* A session that is ended repeatedly: each end concerns the grants since the previous one. */
 static void each_end_is_of_its_own_session(void **state)
 {
     (void)state;
@@ -184,10 +184,10 @@ static void the_dead_hold_until_something_ends_it(void **state)
     history.events[1][0].time_ns = 2; /* granted while it still lived */
     history.events[1][1].time_ns = 4;
     expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
-    history.n[0]--; /* noted by somebody else: it may have died before */
+    history.n[0]--; /* noted by another worker: it may have died before */
     note(&history, 6, LB_OP_DEATH, 5, 0, 0);
     expect(LB_G_EXCLUSIVE, LB_V_HELD);
-    history_init(&history, false); /* somebody recovers */
+    history_init(&history, false); /* a worker recovers */
     acquire(&history, 0, 0, 1, 2);
     note(&history, 0, LB_OP_DEATH, 5, 0, 0);
     add_op(&history, 2, LB_OP_RECOVER, 6, 9, LB_EV_OK, 0, 0, 0, 0);
@@ -230,7 +230,7 @@ static void an_open_hold_lasts_to_the_end(void **state)
     acquire(&history, 1, 0, 3, 20);
     history.model.end_ns = 20;
     expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
-    history.view.truncated = true; /* its release may be in what is missing */
+    history.view.truncated = true; /* its release may be in the missing part */
     expect(LB_G_EXCLUSIVE, LB_V_NOT_TESTED);
     assert_string_equal(judgement.findings[LB_G_EXCLUSIVE].reason, "the history is cut off");
 }
@@ -340,7 +340,7 @@ static void renewals_prolong(void **state)
     lease(1, 120, 121, 100);
     release(&history, 1, 0, 150 * MS, 151 * MS);
     expect(LB_G_EXCLUSIVE, LB_V_VIOLATED);
-    /* Renewed when it may have been over: somebody may have had it between. */
+    /* Renewed when it may have been over: another worker may have had it in between. */
     history.events[0][2].time_ns = 140 * MS;
     history.events[0][3].time_ns = 155 * MS;
     expect(LB_G_EXCLUSIVE, LB_V_HELD);
@@ -357,7 +357,7 @@ static void late_releases_need_another_owner(void **state)
     history.model.lease = true;
     lease(0, 10, 11, 100);
     release(&history, 0, 0, 300 * MS, 301 * MS);
-    expect(LB_G_OWNER_RELEASE, LB_V_HELD); /* late, but nobody took it */
+    expect(LB_G_OWNER_RELEASE, LB_V_HELD); /* late, but no worker took it */
     lease(1, 250, 251, 100);
     release(&history, 1, 0, 340 * MS, 341 * MS);
     expect_text(LB_G_OWNER_RELEASE,
@@ -371,8 +371,8 @@ static void late_releases_need_another_owner(void **state)
     expect(LB_G_OWNER_RELEASE, LB_V_HELD);
 }
 
-/* Worker 0 gave its hold back in the tick in which worker 1's late release was answered. Nobody
- * knows which came first, unless it had been granted another by then, which excludes nobody. */
+/* Worker 0 gave its hold back in the tick in which worker 1's late release was answered. Their
+ * order is unknown, unless it had been granted another by then, which excludes no worker. */
 static void an_owner_ends_after_its_own_second_grant(void **state)
 {
     (void)state;
@@ -427,7 +427,7 @@ static void a_lost_session_gives_back_within_the_tick(void **state)
     }
 }
 
-/* Cut within worker 1's release: what may be missing is the note that it had lost its session. */
+/* Cut within worker 1's release: the note that it had lost its session may be missing. */
 static void a_cut_history_may_lack_the_end_of_a_session(void **state)
 {
     (void)state;

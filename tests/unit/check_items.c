@@ -63,7 +63,7 @@ static void a_reset_that_was_not_answered_may_reopen(void **state)
     expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
     history.n[1]--;
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
-    history.n[1]--; /* it was asked for after the second claim, in the same tick */
+    history.n[1]--; /* it was requested after the second claim, in the same tick */
     history.n[2] = 0;
     claim(&history, 1, 2, 5, 5, 0);
     add_op(&history, 1, LB_OP_RESET_ALL, 5, 6, LB_EV_OK, 0, 0, 0, 0);
@@ -141,7 +141,7 @@ static void a_stranger_ends_one_claim(void **state)
     expect(LB_G_OWNER_RELEASE, LB_V_VIOLATED);
 }
 
-/* What one worker did, and was answered, keeps its order within a tick of the clock. */
+/* The answered operations of one worker keep their order within a tick of the clock. */
 static void a_tick_keeps_each_workers_order(void **state)
 {
     (void)state;
@@ -269,7 +269,7 @@ static void what_is_completed_late_is_not_lost(void **state)
     expect(LB_G_NO_LOSS, LB_V_VIOLATED);
 }
 
-/* Then nobody knows when the queue was empty. */
+/* Then it is unknown when the queue was empty. */
 static void what_was_given_back_once_is_asked_for(void **state)
 {
     (void)state;
@@ -360,7 +360,7 @@ static void refusals_need_a_holder(void **state)
     release(&history, 0, 0, 20, 24);
     acquire(&history, 2, 0, 40, 50);
     release(&history, 2, 0, 60, 61);
-    add_op(&history, 1, LB_OP_ACQUIRE, 8, 9, LB_EV_FAIL, 0, 0, 0, 0);   /* before anybody asked */
+    add_op(&history, 1, LB_OP_ACQUIRE, 8, 9, LB_EV_FAIL, 0, 0, 0, 0);   /* before any request */
     add_op(&history, 1, LB_OP_ACQUIRE, 9, 10, LB_EV_FAIL, 0, 0, 0, 0);  /* perhaps just granted */
     add_op(&history, 1, LB_OP_ACQUIRE, 23, 30, LB_EV_FAIL, 0, 0, 0, 0); /* perhaps not released */
     add_op(&history, 1, LB_OP_ACQUIRE, 30, 39, LB_EV_FAIL, 0, 0, 0, 0); /* between the two */
@@ -395,7 +395,7 @@ static void empty_needs_a_moment_without_items(void **state)
 
 /* --- batches --- */
 
-/* Three items of worker 1, whose lease is over; worker 2 has the second one by now. */
+/* Three items of worker 1 with a lease that is over; worker 2 has the second one by now. */
 static void overrun_batch(const int *types)
 {
     history_init(&history, true);
@@ -414,7 +414,7 @@ static void a_batch_is_judged_item_by_item(void **state)
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
     expect(LB_G_OWNER_RELEASE, LB_V_VIOLATED);
     const struct lb_finding *finding = &judgement.findings[LB_G_OWNER_RELEASE];
-    assert_int_equal(finding->n_violations, 1); /* the other two were nobody else's */
+    assert_int_equal(finding->n_violations, 1); /* no other worker had the other two */
     assert_non_null(strstr(finding->witness[0].text, "worker 1's complete of item 2"));
     bool is_shown = false; /* the operation drawn is that item's, and none of its neighbours' */
     for (unsigned i = 0; i < finding->witness[0].n_ops; i++) {
@@ -425,7 +425,7 @@ static void a_batch_is_judged_item_by_item(void **state)
     assert_true(is_shown);
     overrun_batch((const int[]){LB_EV_OK, LB_EV_FAIL, LB_EV_OK}); /* it was refused that one */
     expect(LB_G_OWNER_RELEASE, LB_V_HELD);
-    overrun_batch((const int[]){LB_EV_INFO, LB_EV_INFO, LB_EV_INFO}); /* nobody can say */
+    overrun_batch((const int[]){LB_EV_INFO, LB_EV_INFO, LB_EV_INFO}); /* unknown */
     expect(LB_G_OWNER_RELEASE, LB_V_NOT_TESTED);
     overrun_batch((const int[]){LB_EV_OK, LB_EV_NONE}); /* killed while it wrote the ends down */
     expect(LB_G_OWNER_RELEASE, LB_V_HELD);
@@ -448,7 +448,7 @@ static void a_batch_of_renewals_is_judged_item_by_item(void **state)
     }
 }
 
-/* What was completed is not lost, and what may have been is not said to be. */
+/* A completed item is not lost, and one that may have been completed is not reported as lost. */
 static void a_batch_in_part_loses_nothing(void **state)
 {
     (void)state;
@@ -487,7 +487,7 @@ static void a_claim_behind_an_end_is_judged_by_itself(void **state)
     assert_int_equal(second->invoke_ns, 10);
     assert_int_equal(second->end_ns, 14);
 
-    for (int i = 0; i < 2; i++) { /* what it gave back itself it may have again, ... */
+    for (int i = 0; i < 2; i++) { /* it may claim again an item that it gave back itself, ... ... */
         history_init(&history, true);
         put(&history, 0, 1, 1, 1, 2);
         claim(&history, 1, 1, 3, 4, 0);
@@ -496,7 +496,7 @@ static void a_claim_behind_an_end_is_judged_by_itself(void **state)
             claim(&history, 2, 1, 15, 16, 0);
         expect(LB_G_NO_DUPLICATE, i == 1 ? LB_V_VIOLATED : LB_V_HELD);
     }
-    /* Whether the end happened nobody knows; the claim behind it was answered. */
+    /* It is unknown if the end happened; the claim after it was answered. */
     for (int i = 0; i < 2; i++) {
         history_init(&history, true);
         put(&history, 0, 1, 2, 1, 2);

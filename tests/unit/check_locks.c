@@ -227,8 +227,8 @@ static struct shape shapes[] = {
      .tick = 1,
      .guarantee = LB_G_EXCLUSIVE,
      .legal = legal_holds},
-    /* Who renews after another noted the end of its session has it again, which the judge does not
-     * count on: it may let a violation pass, and never accuses. */
+    /* A worker that renews after another noted the end of its session has the lock again. The judge
+     * does not rely on this: it may miss a violation, but never accuses wrongly. */
     {.name = "owner of a mutex whose sessions end",
      .sound_only = true,
      .capacity = 1,

@@ -1,7 +1,6 @@
-/* The judge on items that were taken from their worker, who ended them all the same: what that may
- * have given back, and what it cannot have. And on signs of life of which nobody knows whether they
- * took effect. Each excuse has the violation beside it that it must
- * not hide. */
+/* The judge on items that were taken from their worker, which ended them all the same: the claims
+ * that this may have given back, and those that it cannot. And on signs of life with unknown
+ * effect. Each excuse comes with the violation that it must not hide. */
 #include "check_expect.h"
 
 enum { FIRST = 1, SECOND, THIRD, FOURTH, OPERATOR };
@@ -42,7 +41,7 @@ static void a_lost_owners_free_gives_back_anothers(void **state)
         expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
     }
     lose_one();
-    end(FIRST, LB_OP_FREE, 24, LB_EV_FAIL); /* it was told that it has nothing */
+    end(FIRST, LB_OP_FREE, 24, LB_EV_FAIL); /* the answer was that it has nothing */
     claims(THIRD, 26);
     expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
 }
@@ -94,8 +93,8 @@ static void a_lease_that_is_over_is_lost(void **state)
     }
 }
 
-/* An unknown outcome lets go of the claim, or ends it, or another's that came after something else
- * took it: one of these. */
+/* An end of unknown outcome gives the claim back, or ends it, or ends another's claim made after
+ * something took the item: one of these. */
 static void an_unknown_end_serves_once(void **state)
 {
     (void)state;
@@ -159,13 +158,13 @@ static void what_waits_for_its_group_is_not_lost(void **state)
         expect(LB_G_NO_LOSS, LB_V_VIOLATED);
     }
     history.n[0] -= 2;
-    end(FIRST, LB_OP_COMPLETE, 10, LB_EV_OK); /* nobody has the group any more */
+    end(FIRST, LB_OP_COMPLETE, 10, LB_EV_OK); /* no worker has the group any more */
     expect(LB_G_NO_LOSS, LB_V_VIOLATED);
     history.model.groups = 0;
     expect(LB_G_NO_LOSS, LB_V_VIOLATED);
 }
 
-/* Item 1 is claimed and given back so often, by one worker or by others. */
+/* Item 1 is claimed and given back `times` times, by one worker or by several. */
 static void give_back(unsigned times, bool by_one)
 {
     history_init(&history, true);
@@ -202,7 +201,8 @@ static void beat(uint32_t worker, uint64_t from_us, uint64_t to_us, int type)
     add_op(&history, worker, LB_OP_BEAT, from_us * 1000, to_us * 1000, type, worker, 0, 100, 0);
 }
 
-/* Worker 1 claims at 8 ms what a recovery of what is older than 10 ms frees at 12 to 13 ms. */
+/* Worker 1 claims an item at 8 ms; a recovery of claims older than 10 ms frees it at 12 to 13
+ * ms. */
 static void claim_young(uint32_t process)
 {
     claims(FIRST, 8);
@@ -220,7 +220,7 @@ static void the_first_beat_may_have_been(void **state)
     beat(FIRST, 1000, 1500, LB_EV_INFO);
     claim_young(100);
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
-    history.events[FIRST][1].type = LB_EV_FAIL; /* refused: nobody knows of the process */
+    history.events[FIRST][1].type = LB_EV_FAIL; /* refused: the process is not registered */
     expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
     history.events[FIRST][1].type = LB_EV_INFO;
     history.events[FIRST][0].time_ns = history.events[FIRST][1].time_ns = 5 * MS; /* too young */
@@ -251,7 +251,7 @@ static void an_unknown_renewal_may_have_been_short(void **state)
         end(FIRST, LB_OP_RENEW_ITEM, 8, types[i]);
         claim(&history, SECOND, 1, 30 * MS, 31 * MS, 100);
         expect(LB_G_NO_DUPLICATE, i < 2 ? LB_V_HELD : LB_V_VIOLATED);
-        history.events[SECOND][0].time_ns = 6 * MS; /* not before it was asked for */
+        history.events[SECOND][0].time_ns = 6 * MS; /* not before the request */
         history.events[SECOND][1].time_ns = history.events[SECOND][2].time_ns = 7 * MS;
         expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED);
     }
@@ -270,8 +270,8 @@ static void an_unknown_renewal_may_have_been_short(void **state)
     }
 }
 
-/* Twelve frees of unknown outcome may each have given back what somebody else claimed. Which of
- * them did is no matter: there is an order as long as there are enough. */
+/* Twelve frees of unknown outcome may each have given back another worker's item. It does not
+ * matter which: an order exists as long as there are enough of them. */
 static void many_unknown_ends_are_counted(void **state)
 {
     enum { N = 12 };

@@ -1,4 +1,4 @@
-/* Models as the meta text of a history: what is written is read back, and nothing else is taken. */
+/* Models as the meta text of a history: written text is read back, and other text is rejected. */
 #include "check_meta.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* permits: what the tables say is free, against who can hold what. By hand, and against a search
- * over random histories: each grant and release is tried at each moment of its interval.
+/* permits: the free permits in the tables, against the possible holders. By hand, and against a
+ * search over random histories: each grant and release is tried at each moment of its interval.
  */
 #include "check_history.h"
 
@@ -16,7 +16,7 @@ static void begin(void)
     history.capacity[0] = CAPACITY;
 }
 
-/* Asked from..at: so many are free. */
+/* A query from..at: n_free are free. */
 static void ask(uint64_t from, uint64_t at, int64_t n_free)
 {
     note(&history, LOGS, LB_OP_PERMITS, at * 1000, (uint64_t)n_free, (uint32_t)(at - from));
@@ -138,7 +138,7 @@ static void generate(struct lb_random *random)
     }
 }
 
-/* What a release says of the grant that it ends. */
+/* How a release names the grant that it ends. */
 enum naming { BY_TOKEN, BY_PERMITS, NOT_AT_ALL, NAMINGS };
 
 /* One thing more of a log that may hold several grants, of one or two permits: another, or a
@@ -183,7 +183,7 @@ static void generate_several(struct lb_random *random, enum naming naming)
             uint64_t end = one_more(random, log, first, naming, now);
             for (uint32_t k = first; k < n_grants && end == NEVER; k++) /* retired */
                 if (grants[k].end_low == NEVER)
-                    grants[k].end_low = now; /* what it had may be let go of */
+                    grants[k].end_low = now; /* its permits may be free */
             now = end == NEVER ? NEVER : end + 1 + below(random, 4);
         }
     }

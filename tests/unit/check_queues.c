@@ -26,8 +26,8 @@ static bool judge_legal(const struct shape *shape)
     return judgement.findings[shape->guarantee].n_violations == 0;
 }
 
-/* The same with an id that lies far from the others, in a put that nobody answered: the judge then
- * cannot use its table of dense ids, and must say the same. */
+/* The same with an id that lies far from the others, in an unanswered put: the judge then cannot
+ * use its table of dense ids, and must give the same verdict. */
 static bool judge_sparse(const struct shape *shape)
 {
     add_op(&history, LOGS, LB_OP_PUT, 0, 0, LB_EV_INFO, 0, UINT64_C(1) << 50, 1, 0);
@@ -53,7 +53,7 @@ static bool has_no_phantom(void)
     return judgement.findings[LB_G_NO_LOSS].n_violations == 0;
 }
 
-/* Order is asked of items that were put before they were claimed, once. */
+/* Order is judged for items that were put before they were claimed, once. */
 static bool is_ordered(void)
 {
     uint64_t seen[IDS + 2] = {0};
@@ -342,7 +342,7 @@ static struct shape shapes[] = {
      .tick = MS,
      .guarantee = LB_G_OWNER_RELEASE,
      .legal = legal_owners},
-    {.name = "owners of what is beaten for, and lost",
+    {.name = "owners of items with beats, and lost",
      .pipelines = true,
      .recovers = true,
      .resets = true,
@@ -408,7 +408,7 @@ static struct shape shapes[] = {
      .may_not_tell = true,
      .guarantee = LB_G_OWNER_RELEASE,
      .legal = legal_owners},
-    {.name = "owners of what is leased, renewed, and lost",
+    {.name = "owners of leased items, renewed, and lost",
      .pipelines = true,
      .lease = true,
      .odd_ends = true,
@@ -469,7 +469,7 @@ static struct shape shapes[] = {
      .tick = 1,
      .guarantee = LB_G_FIFO,
      .legal = legal_order},
-    {.name = "order of who does both",
+    {.name = "order of workers that do both",
      .pipelines = true,
      .odd_ends = true,
      .once = true,
@@ -509,7 +509,7 @@ static struct shape shapes[] = {
      .tick = 1,
      .guarantee = LB_G_FIFO,
      .legal = legal_strict},
-    {.name = "strict order of who does both",
+    {.name = "strict order of workers that do both",
      .pipelines = true,
      .once = true,
      .mixed = true,

@@ -26,7 +26,7 @@ enum seen {
     SEEN_STRANGER,   /* an end by a worker that never claimed the item */
     SEEN_AGAIN,      /* an end by a worker that had ended its claim of the item */
     SEEN_BEAT,       /* a process beats */
-    SEEN_UNSURE,     /* ... and nobody knows whether */
+    SEEN_UNSURE,     /* ... with unknown outcome */
     SEEN_KEPT,       /* ... for a worker that has renewed an item */
     SEEN_LOST,       /* a session ended */
     SEEN_RESUMED, /* ... of a worker that renewed an item later, which another had claimed since */
@@ -34,8 +34,8 @@ enum seen {
     SEEN_RUSHED,  /* three of one worker's operations within a tick, one of them a claim or a grant
                    */
     SEEN_CUT,     /* logs without their tails */
-    SEEN_PIPED,   /* a claim that was asked for with an end, and got something */
-    SEEN_PIPED_AGAIN, /* ... what that end had given back */
+    SEEN_PIPED,   /* a claim sent together with an end, which got an item */
+    SEEN_PIPED_AGAIN, /* ... the item that the end had given back */
     SEEN_PIPED_HALF,  /* ... of which the outcome is unknown */
     SEEN_SHAPES
 };
@@ -74,7 +74,7 @@ static inline bool seen_rushed(const struct lb_event *log, size_t n)
     return false;
 }
 
-/* An invoke: of what its worker does not have, or has ended. */
+/* An invoke for an item that its worker does not have, or has ended. */
 static inline void see_owner(const struct lb_event *log, size_t at)
 {
     bool claimed = false, ended = false;
@@ -227,17 +227,17 @@ static inline void expect_seen(const enum seen *never, size_t n_never)
                                         "renewals that shorten",
                                         "recoveries",
                                         "strangers' ends",
-                                        "ends by who had ended it",
+                                        "repeated ends by one worker",
                                         "beats",
                                         "beats of unknown outcome",
                                         "renewals beside beats",
                                         "sessions' ends",
-                                        "renewals of what another has claimed since",
-                                        "claims of what was done, and freed",
+                                        "renewals of items that another has claimed since",
+                                        "claims of items that were done, and freed",
                                         "three operations of one worker within a tick",
                                         "cut tails",
                                         "claims in one round trip with an end",
-                                        "... of what that gave back",
+                                        "... of the item that it gave back",
                                         "... of an unknown outcome"};
     for (size_t i = 0; i < SEEN_SHAPES; i++) {
         bool is_left_out = false;

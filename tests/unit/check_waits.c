@@ -32,7 +32,8 @@ static void tokens_grow(void **state)
     assert_int_equal(judgement.findings[LB_G_FENCED].n_violations, 1);
 }
 
-/* Whoever was granted the lock first had it when the other was granted it, or it excluded nobody.
+/* The first one to be granted the lock had it when the other was granted it, or the lock excluded
+ * no worker.
  */
 static void exclusion_says_who_came_first(void **state)
 {
@@ -52,12 +53,12 @@ static void exclusion_says_who_came_first(void **state)
     add_op(&history, 1, LB_OP_ACQUIRE, 3 * MS, 10 * MS, LB_EV_OK, 0, 9, 100, LB_EVF_TOKEN);
     add_op(&history, 2, LB_OP_ACQUIRE, 4 * MS, 14 * MS, LB_EV_OK, 0, 8, 5, LB_EVF_TOKEN);
     expect(LB_G_FENCED, LB_V_HELD);
-    history_init(&history, false); /* somebody may have ended what 2 had been granted */
+    history_init(&history, false); /* a worker may have ended 2's hold */
     token(1, 3, 10, 9);
     token(2, 4, 14, 8);
     release(&history, 0, 0, 5, 6);
     expect(LB_G_FENCED, LB_V_HELD);
-    history_init(&history, false); /* both hold: who came first is open */
+    history_init(&history, false); /* both hold: the order is open */
     add_op(&history, 1, LB_OP_ACQUIRE, 3, 10, LB_EV_OK, 0, 9, 0, LB_EVF_TOKEN);
     add_op(&history, 2, LB_OP_ACQUIRE, 4, 14, LB_EV_OK, 0, 8, 0, LB_EVF_TOKEN);
     expect(LB_G_FENCED, LB_V_HELD);
@@ -169,7 +170,7 @@ static void waits_have_a_bound(void **state)
     add_op(&history, 0, LB_OP_ACQUIRE, 3, 4, LB_EV_NONE, 0, 0, 0, 0);
     expect(LB_G_PROGRESS, LB_V_VIOLATED);
     note(&history, 1, LB_OP_DEATH, 10, 0, 0); /* the dead do not wait */
-    expect(LB_G_PROGRESS, LB_V_NOT_TESTED);   /* but nobody was granted anything */
+    expect(LB_G_PROGRESS, LB_V_NOT_TESTED);   /* but there was no grant */
     acquire(&history, 2, 0, 3, 4);
     release(&history, 2, 0, 5, 6);
     expect(LB_G_PROGRESS, LB_V_HELD);
@@ -229,8 +230,8 @@ static void items_of_the_dead_are_recovered_or_stuck(void **state)
     expect(LB_G_NO_DUPLICATE, LB_V_HELD);
 }
 
-/* Whose item went to somebody else while he lived, or who was told that it is not his, leaves
- * nothing behind when he dies. */
+/* A worker that lost its item to another while it lived, or whose end was refused, leaves nothing
+ * behind when it dies. */
 static void what_was_lost_before_is_not_in_the_dead_ones_hands(void **state)
 {
     (void)state;
@@ -258,7 +259,7 @@ static void what_was_lost_before_is_not_in_the_dead_ones_hands(void **state)
         history.model.claims &= ~LB_G_BIT(LB_G_RECOVERY);
         expect(LB_G_NO_LOSS, LB_V_HELD);
     }
-    history_init(&history, true); /* refused, and claimed by nobody else */
+    history_init(&history, true); /* refused, and not claimed by another */
     history.model.drained = true;
     put(&history, 0, 1, 1, 1, 2);
     claim(&history, 1, 1, 3, 4, 0);
@@ -295,7 +296,7 @@ static void recovery_counts_from_the_work_before(void **state)
     expect(LB_G_RECOVERY, LB_V_VIOLATED);
 }
 
-/* What was put while the dead's lease still ran stood before its item, too; what came later did
+/* Items put while the dead worker's lease still ran were before its item, too; later ones were
  * not. */
 static void recovery_counts_from_the_end_of_the_lease(void **state)
 {
@@ -347,7 +348,7 @@ static void bounds_that_decide_nothing(void **state)
     expect(LB_G_PROGRESS, LB_V_VIOLATED);
 }
 
-/* --- everybody stands still --- */
+/* --- all workers stand still --- */
 
 static void nobody_waits_while_everybody_stands_still(void **state)
 {
@@ -466,7 +467,7 @@ static void a_claim_is_recovered_when_it_is_old(void **state)
     expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED); /* and only once */
     history.n[3] = 0;
     add_op(&history, 1, LB_OP_COMPLETE, 5, 6, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
-    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED); /* what is finished is not recovered */
+    expect(LB_G_NO_DUPLICATE, LB_V_VIOLATED); /* a finished item is not recovered */
 }
 
 static void shares_are_measured(void **state)

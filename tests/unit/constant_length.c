@@ -170,7 +170,7 @@ static void attempts_are_limited(void **state)
         {"UPDATE j SET attempts = attempts + 1 WHERE run_at < :now", 0},
         {"UPDATE j SET state = 1 WHERE (SELECT count(*) FROM j WHERE owner = 2) < 4", 0},
         {"UPDATE j SET state = 1 WHERE attempts = :token", 0},
-        {"UPDATE j SET n = n + 1 WHERE n < 4", 4}, /* whatever it is called */
+        {"UPDATE j SET n = n + 1 WHERE n < 4", 4}, /* with any name */
         {"UPDATE j SET n = j.n + 1 WHERE 4 > n", 4},
         {"UPDATE j SET n = coalesce(n, 0) + 1 WHERE coalesce(n, 0) < :max_attempts", 3},
         {"UPDATE j SET version = version + 1 WHERE version = :token AND at < 4", 0},

@@ -1,4 +1,4 @@
-/* Numbers that an INSERT draws within itself, and that some statement goes by. */
+/* Numbers that an INSERT draws within itself, and that another statement uses. */
 #include "drawn.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #define INSERT "INSERT INTO line (who) VALUES (:worker)"
 #define LATER  "SELECT 1 AS n FROM line WHERE no < :ticket"
 
-/* Of a table whose column no is numbered; column: that is told, NULL: none. */
+/* Statements on a table with the numbered column no; column: the reported one, NULL: none. */
 static const struct {
     const char *insert, *other, *column;
 } cases[] = {

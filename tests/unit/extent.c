@@ -127,7 +127,7 @@ static void the_whole_is_known_roughly(void **state)
             n_more += guesses.is_least[i] && guesses.told[i] <= whole;
         }
     }
-    printf("# within a factor of two: %zu of %zu estimates, %zu of the %zu that are told as such; "
+    printf("# within a factor of two: %zu of %zu estimates, %zu of the %zu reported as such; "
            "at least: true in %zu of %zu\n",
            n_near, n, n_right, n_steady, n_more, n - n_steady);
     assert_true(n > 10000);

@@ -98,7 +98,7 @@ static void a_fiber_can_resume_another(void **state)
     lb_fiber_free(fiber);
 }
 
-/* What a frame holds must be there after others have used their stacks. */
+/* The contents of a frame must survive while other fibers use their stacks. */
 static uint64_t descend(unsigned depth, uint64_t seed)
 {
     volatile uint64_t frame[32];

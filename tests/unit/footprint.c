@@ -85,7 +85,7 @@ static void statements_touch_the_tables_they_name(void **state)
     assert_int_equal(touched.writes, 1 | LB_BIT_SEQUENCES);
     lb_footprint_of_sql(&tables, "SELECT id FROM job WHERE until < now()", &touched);
     assert_int_equal(touched.writes, 0);
-    /* What a serializable transaction reads is watched. */
+    /* Reads of a serializable transaction are watched. */
     struct lb_tables watched = tables;
     watched.reads_lock = true;
     lb_footprint_of_sql(&watched, "SELECT id FROM job", &touched);
@@ -156,7 +156,7 @@ static void what_commutes_is_independent(void **state)
     assert_true(are_dependent(&begins, &ends));
     assert_false(are_dependent(&ends, &ends));
     assert_false(are_dependent(&begins, &begins));
-    /* Of two that wait for each other, the engine ends one by who came first. */
+    /* If two wait for each other, the engine chooses the victim by the order of arrival. */
     struct lb_footprint waits = {.writes = 1, .blocks = true},
                         waits_too = {.writes = 2, .blocks = true};
     assert_true(are_dependent(&waits, &waits_too));

@@ -1,5 +1,4 @@
-/* How long what is left takes: from what is known of each run, and from what the others took beside
- * it. */
+/* The remaining time: from the known length of each run, and the overhead of earlier ones. */
 #include "forecast.h"
 
 #include <setjmp.h>
@@ -43,7 +42,7 @@ static uint64_t left(const struct made *made, uint64_t now_s)
     return lb_forecast_left(&made->forecast, now_s * S);
 }
 
-/* Runs of unlike lengths: from the first moment, and what each took besides is learned. */
+/* Runs of unlike lengths: a forecast from the first moment, and the overhead of each is learned. */
 static void runs_of_known_length(void **state)
 {
     (void)state;
@@ -85,7 +84,7 @@ static void runs_that_end_by_themselves(void **state)
     assert_int_equal(left(&made, 107), 7 * S);
 }
 
-/* An exploration has a bound, and most end long before it. What is skipped takes no time. */
+/* An exploration has a bound, and most end long before it. Skipped work takes no time. */
 static void explorations_and_skips(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* Histograms in the public formats, decoded here by the published rules. With --write DIR it writes
- * DIR/latency.hlog, DIR/acquire.hgrm and what they were made of, for tests/cli/hdr.t, which reads
- * them with the public tools. */
+ * DIR/latency.hlog, DIR/acquire.hgrm and their source values, for tests/cli/hdr.t, which reads them
+ * with the public tools. */
 #include "hdr.h"
 #include "property.h"
 

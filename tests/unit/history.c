@@ -294,7 +294,7 @@ static void spill(const char *path, const char *bytes, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Two threads read what one does, and say the same of what is wrong. */
+/* Two threads read the same as one, and report the same errors. */
 static int open_twice(const char *path, struct lb_history_view *view, struct lb_error *err)
 {
     const struct lb_read_options in_two = {.format = LB_HISTORY_BINARY, .threads = 2};
@@ -428,7 +428,7 @@ static void damaged_files_are_refused(void **state)
         char saved[4];
         memcpy(saved, bytes + damages[i].offset, damages[i].n);
         memcpy(bytes + damages[i].offset, damages[i].bytes, damages[i].n);
-        /* Times and checksums differ from run to run: what is there may be what is written. */
+        /* Times and checksums differ from run to run: the damage may equal the original bytes. */
         if (memcmp(bytes + damages[i].offset, saved, damages[i].n) == 0)
             bytes[damages[i].offset] ^= 1;
         spill(place->path, bytes, size);
@@ -453,7 +453,7 @@ static void damaged_files_are_refused(void **state)
         assert_int_equal(open_twice(place->path, &view, &err), LB_E_FILE);
         assert_non_null(strstr(err.message, "does not fit its checksum"));
     }
-    memset(bytes + SEAL, 0, 8); /* what follows happens to a program that is killed */
+    memset(bytes + SEAL, 0, 8); /* as in a program that was killed */
 
     /* Killed after the copy and before, or while, the tail was cleared: the tail is void. */
     for (size_t cleared = 0; cleared < 5000; cleared += 1000) {

@@ -1,5 +1,5 @@
-/* The interchange formats: what other tools write is understood, what is wrong is refused with its
- * line, and what lockbench writes comes back the same. */
+/* The interchange formats: files of other tools are understood, errors are refused with their line,
+ * and lockbench's own files are read back unchanged. */
 #include "interchange.h"
 #include "builder.h"
 #include "property.h"
@@ -216,7 +216,7 @@ static void what_is_wrong_is_refused_with_its_line(void **state)
         {INVOKE "{:type :ok, :f :acquire", "file:2: the file ends in the middle"},
         {INVOKE "{:type :ok, :f", "file:2: the file ends in the middle"},
         {INVOKE "{:type :ok, :f }", "file:2: a key without a value"},
-        {INVOKE "{:type :ok, :type :ok}", "file:2: \"type\" stands twice"},
+        {INVOKE "{:type :ok, :type :ok}", "file:2: \"type\" appears twice"},
         {"[" INVOKE OK, "file:3: the vector of operations does not end"},
         {"[" INVOKE OK "] 5", "file:3: something follows"},
         {INVOKE OK "]", "file:3: an operation must be a map"},
@@ -437,7 +437,7 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
                 add(&builder, log, note);
             }
             e.time_ns = now += lb_random_below(random, 3);
-            if (!queue || op == LB_OP_CLAIM) /* an end is of the item that was asked for */
+            if (!queue || op == LB_OP_CLAIM) /* an end names the requested item */
                 e.value = any_number(random);
             e.arg = (uint32_t)any_number(random);
             e.flags = (uint8_t)lb_random_below(random, 8);

@@ -16,13 +16,14 @@
 enum { WORKERS = 3, MOST_ENDED = 1000 };
 
 enum fault {
-    NONE,   /* who takes it looks again */
-    LOOKED, /* who saw it free takes it */
-    LATE,   /* who saw it free takes it, if it was taken and left since */
+    NONE,   /* a worker that takes it looks again */
+    LOOKED, /* a worker that saw it free takes it */
+    LATE,   /* a worker that saw it free takes it, if it was taken and left since */
     LEASED, /* ... or it was taken for longer than a lease: the clock has moved */
-    MORTAL, /* nobody; but somebody may die, and the clock moves, once each */
+    MORTAL, /* no fault; but a worker may die, and the clock moves, once each */
     CUT,    /* ... lose an answer, and go on */
-    RESCUED /* nobody; but the last worker frees the gate of whom it saw, whoever has it now */
+    RESCUED /* no fault; but the last worker frees the gate of the holder that it saw, even if
+               another has it now */
 };
 
 enum step { LOOK, TAKE, LEAVE, STEPS };
@@ -157,7 +158,7 @@ static int gate_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
         break;
     default:
         gate->has_it[move] = false;
-        for (unsigned w = 0; w < WORKERS; w++) /* somebody is between his look and his step */
+        for (unsigned w = 0; w < WORKERS; w++) /* a worker is between its look and its step */
             gate->is_late = gate->is_late || (gate->at[w] == TAKE && gate->saw_it_free[w]);
         break;
     }
@@ -237,7 +238,7 @@ static void the_clock_moves_while_somebody_has_it(void **state)
     assert_int_equal(result.n_schedules, 1);
 }
 
-/* Before anybody has anything, a rescuer has nothing to do in which it could be stopped. */
+/* Before any worker has anything, a rescuer has no work in which it could be stopped. */
 static void who_rescues_is_stopped_while_somebody_has_it(void **state)
 {
     (void)state;
@@ -248,7 +249,7 @@ static void who_rescues_is_stopped_while_somebody_has_it(void **state)
     assert_string_equal(text, "00201121");
 }
 
-/* Each of them, in order: who is stopped, when, and what happens then. */
+/* Each of them, in order: the stopped worker, the time, and the following moves. */
 static void which_are_likely(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* Clocks of other machines: the bounds hold the truth, whatever networks and clocks do within their
- * limits; a clock beyond them is found out; and what is violated only by the middle of the bounds
- * is no verdict.
+/* Clocks of other machines: the bounds contain the truth for all networks and clocks within their
+ * limits; a clock beyond them is detected; and a violation only by the middle of the bounds is no
+ * verdict.
  */
 #include "offsets.h"
 #include "builder.h"

@@ -39,7 +39,7 @@ static struct lb_outcome *some_outcome(void)
     snprintf(outcome->waits[0].name, sizeof outcome->waits[0].name, "Lock:tuple");
     outcome->waits[0].n = 7;
     outcome->n_waits = 1;
-    /* What only an exploration has. */
+    /* Fields that only an exploration has. */
     outcome->exploration = calloc(1, sizeof *outcome->exploration);
     outcome->exploration->n_schedules = 16;
     snprintf(outcome->exploration->replay, sizeof outcome->exploration->replay, "0.1.0");

@@ -1,5 +1,5 @@
-/* What the report page takes out of a history: holds, waits, faults; and nothing that a history of
- * nonsense could break. */
+/* The data that the report page takes from a history: holds, waits, faults; a nonsensical history
+ * cannot break it. */
 #include "page_holds.h"
 #include "property.h"
 
@@ -176,8 +176,8 @@ static void faults_have_a_beginning_and_an_end(void **state)
     end(&story);
 }
 
-/* Events in any order, as a file that somebody made may have them: every hold that comes out has
- * its end after its start. */
+/* Events in any order, as a forged file may have them: every hold that comes out has its end after
+ * its start. */
 static void nonsense_is_survived(void **state)
 {
     static const uint8_t ops[] = {LB_OP_ENQUEUE, LB_OP_ACQUIRE, LB_OP_RENEW,   LB_OP_RELEASE,

@@ -1,6 +1,6 @@
-/* What several ranks measured, put together, is what one process would have measured: the same
- * scripted operations are counted once by all workers of one process, and once by the workers' own
- * ranks, whose outcomes come as bytes, as they do from other machines.
+/* The combined measurements of several ranks equal those of one process: the same scripted
+ * operations are counted once by all workers of one process, and once by the workers' own ranks,
+ * with outcomes sent as bytes, as from other machines.
  */
 #include "parts.h"
 #include "peers.h"
@@ -142,7 +142,7 @@ static void ranks_add_up_to_one_process(void **state)
         lb_outcome_free(parts[r]);
 }
 
-/* Numbers of processes in the history and of workers' seats: nobody has another's. */
+/* Numbers of processes in the history and of workers' seats are unique. */
 static void every_number_is_given_once(void **state)
 {
     struct lb_random *random = *state;

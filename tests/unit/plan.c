@@ -26,11 +26,11 @@ struct engine {
     double service_s, contention, think_s; /* the service takes service (1 + contention (N-1)) */
     struct lb_outcome *runs[MOST_RUNS];
     size_t n_runs;
-    size_t interrupt_after;   /* so many runs; 0: never */
-    size_t invalid_open;      /* so many open-loop runs are invalid */
+    size_t interrupt_after;   /* number of runs; 0: never */
+    size_t invalid_open;      /* number of invalid open-loop runs */
     double invalid_above;     /* and those above this rate; 0: none */
     double fails_at;          /* number of workers with which a run fails; 0: none */
-    uint64_t served_share_of; /* of 100 arrivals: so many are served; 0: all */
+    uint64_t served_share_of; /* served arrivals of 100; 0: all */
 };
 
 static double mean_service(const struct engine *engine, double workers)
@@ -245,8 +245,8 @@ static const struct lb_plan_answer *answer_to(const struct lb_plan *plan, const 
 }
 
 /* Peak and SLO rate of a plan against the truth. Over 80 plans the rate found was 1.6 % too low on
- * average (the bracket is 3 % wide and its lower end is told), with a standard deviation of 0.8 %:
- * one of 20 misses by more than 5 % with a probability below 1e-3, three of them below 1e-6. */
+ * average (the bracket is 3 % wide and its lower end is reported), with a standard deviation of 0.8
+ * %: one of 20 misses by more than 5 % with a probability below 1e-3, three of them below 1e-6. */
 static void plans_find_the_truth(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void too_little_is_refused_beforehand(void **state)
     assert_non_null(strstr(err.message, "at least 6 different numbers of workers, not 5"));
 }
 
-/* Each of what a trial must keep is seen to fail it. */
+/* Each condition of a trial can fail it. */
 static void trials_are_judged(void **state)
 {
     (void)state;
@@ -332,7 +332,7 @@ static void trials_are_judged(void **state)
     } cases[] = {{500, 0, 0, true, ""},
                  {1010, 0, 0, false, ""},       /* p99, or the backlog, whichever is first */
                  {1500, 0, 0, false, "served"}, /* a third is left over */
-                 {300, 97, 0, false, "served"}, /* nobody comes for 3 % */
+                 {300, 97, 0, false, "served"}, /* 3 % are not served */
                  {300, 0, 0.02, false, "failed"}};
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct lb_scenario scenario;
@@ -411,8 +411,8 @@ static void demand_and_headroom_are_told(void **state)
     release_engine(&engine);
 }
 
-/* With half of the arrivals finding the lock taken at the lowest rate that is tried, and a bound
- * that nobody who waits meets. */
+/* Half of the arrivals find the lock taken at the lowest tried rate, and no waiter meets the
+ * bound. */
 static void an_slo_that_is_never_met_is_told(void **state)
 {
     (void)state;
@@ -449,7 +449,7 @@ static void invalid_trials_end_the_search(void **state)
     assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_REFUSED);
     lb_plan_release(&plan);
 
-    engine.invalid_above = 500; /* what passed below is still worth something */
+    engine.invalid_above = 500; /* a rate that passed below is still useful */
     run_plan(&engine, &question, 10, &plan, 0);
     assert_int_equal(plan.slo_state, LB_SLO_AT_LEAST);
     assert_true(plan.slo_rate.value <= 500 && isinf(plan.slo_rate.interval.high));
@@ -458,7 +458,7 @@ static void invalid_trials_end_the_search(void **state)
     release_engine(&engine);
 }
 
-/* Carries steps[workers], give or take 1 %, whatever a law says. */
+/* Returns a throughput of steps[workers], give or take 1 %, independent of any law. */
 static int measure_steps(void *arg, const struct lb_plan *plan, const struct lb_scenario *scenario,
                          const struct lb_outcome **ret_run, struct lb_error *err)
 {
@@ -501,7 +501,7 @@ static void steps_are_answered_from_the_points(void **state)
         assert_true(plan.by_points);
         size_t n_points = plan.n_points;
         assert_int_equal(lb_plan_refine(&plan, &lab, &err), 0);
-        assert_int_equal(plan.n_points > n_points, cases[c].workers > 2); /* 7 hangs on 6 and 7 */
+        assert_int_equal(plan.n_points > n_points, cases[c].workers > 2); /* 7 depends on 6 and 7 */
         lb_plan_fit(&plan);
         lb_plan_answer(&plan);
         const struct lb_plan_answer *answer = answer_to(&plan, "workers");

@@ -1,5 +1,5 @@
-/* Sequential stopping of a plan's sweep, over runs whose throughput is drawn: what is run again,
- * what is not, when it ends, and that a restless machine is asked more and answered no worse. */
+/* Sequential stopping of a plan's sweep, over runs with a random throughput: which points are run
+ * again, when it ends, and that a noisy machine gets more runs and no worse an answer. */
 #include "clock.h"
 #include "plan.h"
 
@@ -20,8 +20,8 @@ static uint64_t seed;
 
 struct engine {
     struct lb_random random;
-    double noise[MOST_WORKERS]; /* throughput is off by so much, either way, by workers */
-    size_t interrupt_after;     /* so many runs; 0: never */
+    double noise[MOST_WORKERS]; /* relative error of the throughput, by workers */
+    size_t interrupt_after;     /* number of runs; 0: never */
     uint64_t beside_ns;         /* by the clock, that a run takes beside what it measures */
     struct lb_outcome *runs[MOST_RUNS];
     size_t n_runs;
@@ -134,7 +134,8 @@ static const struct lb_plan_answer *answer_to(const struct lb_plan *plan, const 
     return NULL;
 }
 
-/* An interval from the points covers no more than so many rounds can: of one there is none. */
+/* An interval from the points covers no more than its number of rounds allows: one round has
+ * none. */
 static void few_rounds_are_not_called_95_percent(void **state)
 {
     (void)state;

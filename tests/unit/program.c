@@ -367,13 +367,13 @@ static void mistakes_are_reported_by_line(void **state)
         {LOCK_HEADER "-- name: setup\nCREATE TRIGGER t AFTER UPDATE ON t BEGIN DELETE FROM u;\n",
          "x.sql:4: a body that does not end: END is missing"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\n-- require: row\n" LOCK_REST,
-         "x.sql:6: require: stands above no statement"},
+         "x.sql:6: require: is above no statement"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\nSELECT 1\n-- require: row\n" LOCK_REST,
-         "x.sql:7: require: stands above a statement, not inside of one"},
+         "x.sql:7: require: belongs above a statement, not inside of one"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\n-- require: rows\nSELECT 1;\n",
          "x.sql:6: require: only \"row\" can be"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\n-- answer: row\n" LOCK_REST,
-         "x.sql:6: answer: stands above no statement"},
+         "x.sql:6: answer: is above no statement"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\n-- answer: row\nSELECT 1;\n-- answer: row\n",
          "x.sql:8: answer: a statement above answers already"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\nSELECT 1;\n-- name: release\nSELECT :ids;\n",
@@ -400,9 +400,9 @@ static void mistakes_are_reported_by_line(void **state)
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\n-- on: replica\nSELECT 1 FROM t FOR UPDATE;\n",
          "x.sql:6: on: replica: a statement that writes or locks goes to the primary"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\nSELECT 1;\n-- on: replica\n-- name: release\n",
-         "x.sql:7: on: stands above no statement"},
+         "x.sql:7: on: is above no statement"},
         {LOCK_HEADER LOCK_SETUP "-- name: acquire\nSELECT 1\n-- on: replica\nFROM t;\n",
-         "x.sql:7: on: stands above a statement, not inside of one (is a ; missing?)"},
+         "x.sql:7: on: belongs above a statement, not inside of one (is a ; missing?)"},
         {LOCK_HEADER "-- name: setup\n-- on: replica\nSELECT 1;\n",
          "x.sql:4: on: replica: section setup is run on the primary alone"},
         {LOCK_HEADER "-- on: replica\n", "x.sql:3: \"on:\" belongs in a section"},
@@ -522,7 +522,7 @@ static void bags_keep_their_texts(void **state)
     lb_program_free(program);
 }
 
-/* What a length of time is for, by where it stands. */
+/* The purpose of a length of time, by its place in the statement. */
 static void test_timing(void **state)
 {
     static const struct {

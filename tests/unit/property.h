@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 /* The seed of a property test: LB_TEST_SEED, a new one where that says "new", or always the same: a
- * gate's answer must not hang on chance. Printed, to run it again. */
+ * test's result must not depend on chance. Printed, to run it again. */
 static inline uint64_t lb_test_seed(void)
 {
     const char *text = getenv("LB_TEST_SEED");
@@ -25,7 +25,7 @@ static inline uint64_t lb_test_seed(void)
                     : strcmp(text, "new") == 0 ? lb_random_seed()
                                                : strtoull(text, NULL, 0);
     printf("# seed %" PRIu64 "\n", seed);
-    fflush(stdout); /* what cmocka writes comes after it */
+    fflush(stdout); /* cmocka's output comes after it */
     return seed;
 }
 

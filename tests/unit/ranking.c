@@ -1,4 +1,4 @@
-/* Strategies against the fastest one: who is the reference, what is compared, what is corrected. */
+/* Strategies against the fastest one: the reference, the comparisons, and their correction. */
 #include "ranking.h"
 
 #include <setjmp.h>
@@ -135,7 +135,8 @@ static void the_reference_held(void **state)
     end(&f, &r);
 }
 
-/* One that was named is compared with all, whatever is the fastest; then there are no groups. */
+/* A named reference is compared with all, even if another is the fastest; then there are no
+ * groups. */
 static void a_reference_can_be_named(void **state)
 {
     (void)state;
@@ -157,7 +158,7 @@ static void a_reference_can_be_named(void **state)
     end(&f, &r);
 }
 
-/* What never succeeds has no rate to rank. */
+/* A strategy without a success has no rate to rank. */
 static void without_a_success_there_is_no_rank(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* The relay between a client and a server that are both this test, which lets it work step by step:
- * what is left behind, what is hostile, and what is cut. */
+ * remains, hostile input, and cut connections. */
 #include "relay.h"
 
 #include <errno.h>
@@ -116,7 +116,7 @@ static int tear_down(void **state)
 #define SAY(fd, bytes)                                                                             \
     assert_int_equal(send(fd, bytes, sizeof(bytes) - 1, MSG_NOSIGNAL), sizeof(bytes) - 1)
 
-/* What is there, without waiting. 0: the other side has closed; -1: nothing is there. */
+/* Reads the available bytes without waiting. 0: the other side has closed; -1: none. */
 static ssize_t hear(int fd, char *bytes, size_t size)
 {
     memset(bytes, 0, size);
@@ -307,7 +307,7 @@ static void test_folders_of_the_dead(void **state)
     pid_t pid_of_kept = start_relay(stage, kept);
     pid_t pid_of_alive = start_relay(stage, alive);
     assert_true(is_there(dead) && is_there(kept) && is_there(alive));
-    snprintf(path, sizeof path, "%s/lock", kept); /* something of somebody else's */
+    snprintf(path, sizeof path, "%s/lock", kept); /* a file of another program */
     unlink(path);
     assert_int_equal(symlink("/dev/null", path), 0);
     end_relay(pid_of_dead);
@@ -340,7 +340,7 @@ static void exchange(struct stage *stage)
     assert_int_equal(hear(stage->client, bytes, sizeof bytes), 6);
 }
 
-/* Lets the relay work until the server is asked for one more session. */
+/* Lets the relay work until the server gets one more connection. */
 static int accept_next(struct stage *stage)
 {
     int fd;
@@ -353,7 +353,7 @@ static int accept_next(struct stage *stage)
     return fd;
 }
 
-/* A server whose queue of connections is full: others go on, and who waits gets there. */
+/* A server whose queue of connections is full: others go on, and a waiting client gets there. */
 static void test_full_queue(void **state)
 {
     enum { MORE = 3 };
@@ -384,7 +384,7 @@ static void test_full_queue(void **state)
     }
 }
 
-/* Who goes before the server was there leaves nothing behind. */
+/* A client that leaves before the server was connected leaves nothing behind. */
 static void test_gone_before_the_server(void **state)
 {
     struct stage *stage = *state;
@@ -401,7 +401,8 @@ static void test_gone_before_the_server(void **state)
     exchange(stage);
 }
 
-/* No descriptor is left: it does not wake for nothing, others go on, and who waits gets in. */
+/* No descriptor is left: it does not wake for nothing, others go on, and a waiting client gets
+ * in. */
 static void test_no_descriptors(void **state)
 {
     struct stage *stage = *state;

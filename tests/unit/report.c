@@ -1,4 +1,5 @@
-/* What cells come to: expectations, verdicts over several runs, medians, the command that repeats.
+/* The results of cells: expectations, verdicts over several runs, medians, the command that
+ * repeats.
  */
 #include "report.h"
 #include "alike.h"
@@ -78,7 +79,7 @@ static void the_reason_of_a_known_break_fits_the_options(void **state)
     cell.n_settings = 0;
     cell.scenario.stale_ns = 1000000;
     assert_string_equal(lb_cell_why_broken(&cell, LB_G_PROGRESS), "d");
-    /* What the user made room for may show, and need not. */
+    /* A break that the user expected may show, but need not. */
     cell.runs[0]->judgement.findings[LB_G_PROGRESS].verdict = LB_V_HELD;
     assert_int_equal(lb_cell_expectation(&cell, LB_G_PROGRESS), LB_EXPECT_KEPT);
     cell.scenario.stale_ns = 0;
@@ -129,8 +130,8 @@ static void known_breaks_are_expected_where_they_apply(void **state)
     }
 }
 
-/* What replication breaks is known of built-in strategies whose grants are commits, on the servers
- * and under the faults where it can: elsewhere a violation is one. */
+/* Breaks by replication are known for built-in strategies with committed grants, on the servers and
+ * under the faults where they can happen: elsewhere a violation is unexpected. */
 static void breaks_of_replication_are_known_where_they_can_happen(void **state)
 {
     (void)state;
@@ -164,7 +165,7 @@ static void breaks_of_replication_are_known_where_they_can_happen(void **state)
          LB_EXPECT_BROKEN},
         {"lease-epoch", "postgres", "async", LB_FAULT_PARTITION, LB_G_FENCED, LB_V_VIOLATED,
          LB_EXPECT_CAUGHT},
-        /* nobody may believe in a lock whose session is gone */
+        /* no worker may rely on a lock after its session ended */
         {"advisory-session", "postgres", "async", LB_FAULT_FAILOVER, LB_G_EXCLUSIVE, LB_V_VIOLATED,
          LB_EXPECT_BROKEN},
         {"row-lock", "mariadb", "galera", LB_FAULT_NONE, LB_G_EXCLUSIVE, LB_V_VIOLATED,
@@ -196,7 +197,7 @@ static void breaks_of_replication_are_known_where_they_can_happen(void **state)
             fail_msg("case %zu: %d and not %d", i, (int)got, (int)cases[i].wanted);
         lb_cell_release(&cell);
     }
-    /* A user's strategy has no breaks that we know of, whatever it is called. */
+    /* A user's strategy has no known breaks, even with a built-in name. */
     struct lb_strategy own = *lb_strategy_find("lease-update-safe");
     struct lb_cell cell = make_cell("postgres", "mutex-hot", 1);
     cell.strategy = &own;
@@ -261,14 +262,14 @@ static void what_could_not_be_judged_is_told(void **state)
     cell.state = LB_CELL_DONE;
     cell.runs[0]->witnesses_agree = true;
     *progress = (struct lb_finding){
-        .verdict = LB_V_NOT_TESTED, .n_tested = 7, .reason = "everybody stood still"};
+        .verdict = LB_V_NOT_TESTED, .n_tested = 7, .reason = "all workers stood still"};
     char *text = as_text(&cell);
-    assert_null(strstr(text, "stood still")); /* nobody asked */
+    assert_null(strstr(text, "stood still")); /* not requested */
     free(text);
     cell.scenario.progress_bound_ns = 1;
     text = as_text(&cell);
     assert_non_null(strstr(text, "not tested"));
-    assert_non_null(strstr(text, "progress: everybody stood still"));
+    assert_non_null(strstr(text, "progress: all workers stood still"));
     free(text);
     lb_cell_release(&cell);
 }
@@ -398,7 +399,7 @@ static void a_disagreement_is_an_internal_error_by_name(void **state)
     lb_cell_release(&cell);
 }
 
-/* What a run warns of has its own figures in every run, and is one thing. */
+/* A warning has its own figures in every run, but is one warning. */
 static void warnings_that_differ_in_figures_are_alike(void **state)
 {
     (void)state;

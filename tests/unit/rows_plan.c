@@ -1,5 +1,5 @@
-/* How a statement's plan says which rows it sees: what is not understood, or would be asked for by
- * less than it says, counts by tables. The plans' texts are PostgreSQL's. */
+/* How a statement's plan shows which rows it sees: a plan that is not understood, or that would be
+ * represented by a weaker condition, counts by tables. The plans' texts are PostgreSQL's. */
 #include "rows.h"
 
 #include <setjmp.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-/* What the filter of a scan of item, whose key is id, is asked as. Caller frees; NULL: the table
- * counts as a whole. */
+/* The query for the filter of a scan of item, with the key id. Caller frees; NULL: the table counts
+ * as a whole. */
 static char *condition_of(const char *filter)
 {
     static const struct lb_tables tables = {.n = 1, .name = {"item"}};
@@ -55,12 +55,12 @@ static void conditions_are_asked_of_rows(void **state)
     asked("(item.rank = other.rank)", NULL);
     asked("(item.seen = $42)", NULL);
     asked("(item.rank < (SubPlan 1))", NULL);
-    /* What may fail for some row, or do something. */
+    /* Conditions that may fail for some row, or have an effect. */
     asked("((1 / item.rank) > 0)", NULL);
     asked("(length((item.owner)::text) > 1)", NULL);
 }
 
-/* Of the transaction's time, and of the time now: who stores it has begun before. */
+/* The transaction's time, and the present time: a worker that stores it has begun before. */
 static void the_time_is_asked_by_the_clock_too(void **state)
 {
     (void)state;

@@ -245,7 +245,7 @@ static const struct lb_flow flows[] = {
 };
 enum which { STALL, OPEN_DOOR, MUTEX, BROKEN, LENT, LATE, STUCK };
 
-/* Ends the run when so many successes were measured, and where any are wanted so many overlaps were
+/* Ends the run when this number of successes was measured and, if set, this number of overlaps was
  * seen. */
 struct enough {
     uint64_t n_successes, n_overlaps;
@@ -349,8 +349,8 @@ static void take_account(struct account *account, size_t n, bool is_response, ui
     qsort(account->most_ns, n, sizeof *account->most_ns, compare_u64);
 }
 
-/* The schedule's zero, as the earliest start against its arrival tells it: later than the zero by
- * the least of so many delays. */
+/* The schedule's zero, estimated from the earliest start relative to its arrival: later than the
+ * zero by the smallest of the delays. */
 static uint64_t schedule_zero(size_t n)
 {
     uint64_t zero_ns = UINT64_MAX;
@@ -377,8 +377,8 @@ static void assert_agrees(const struct lb_histogram *histogram, const struct acc
     }
 }
 
-/* Were enough arrivals answered to see the stall, in turn and none skipped? That the harness says
- * of itself that it began late does not matter here: what is late is late in both accounts. */
+/* True if enough arrivals were answered to see the stall, in turn and none skipped. A late start of
+ * the harness does not matter here: both accounts include it. */
 static bool can_tell(const struct lb_outcome *outcome)
 {
     enum { ENOUGH = 300 };
@@ -401,7 +401,7 @@ static void a_stall_is_in_the_response_not_in_the_service(void **state)
             break;
         print_message("# again: %s\n", outcome->reason);
     }
-    /* Not skip(), whose line in TAP is "not ok". */
+    /* Not skip(), which prints "not ok" in TAP. */
     if (!can_tell(outcome)) {
         lb_outcome_free(outcome);
         print_message("# not tested: in five runs this machine was too busy to tell\n");
@@ -460,7 +460,7 @@ static void what_cannot_wait_is_skipped_and_counted(void **state)
 }
 
 /* The run may end between the arrival that a worker has taken and its operation, and does for one
- * of so many in 19 of 20 runs: that arrival was neither planned nor begun. */
+ * of n arrivals in 19 of 20 runs: that arrival was neither planned nor begun. */
 static void what_is_taken_at_the_end_is_not_planned(void **state)
 {
     (void)state;

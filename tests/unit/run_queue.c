@@ -1,4 +1,4 @@
-/* What a consumer does with what it claimed, on a queue without a database that gives two items. */
+/* A consumer's work on its claimed items, on a queue without a database that gives two items. */
 #include "run.h"
 
 #include "clock.h"
@@ -116,7 +116,7 @@ static struct lb_outcome *run(const char *renewals)
     return outcome;
 }
 
-/* Whatever the machine does: one that was due before the end of the work is made. */
+/* On any machine: a renewal that was due before the end of the work is made. */
 static void all_in_hand_is_renewed(void **state)
 {
     (void)state;

@@ -46,7 +46,7 @@ static uint64_t demand(const char *key, const char *value, bool is_lease)
     return lb_scenario_demand_ns(&scenario, is_lease);
 }
 
-/* What the scenario asks of the workers is in the bound on their waits. */
+/* The bound on the workers' waits includes the scenario's demands. */
 static void demands_are_in_the_bound(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void capacities_are_one_for_all_or_one_each(void **state)
     }
 }
 
-/* What a strategy is known to break can be shown: verify goes by these names. */
+/* The known breaks of a strategy can be shown: verify uses these names. */
 static void known_breaks_name_scenarios_that_exist(void **state)
 {
     (void)state;

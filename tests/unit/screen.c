@@ -51,7 +51,8 @@ static void the_line_keeps_its_figures(void **state)
     assert_null(strstr(line, "/s"));
 }
 
-/* How long exploring takes is told once it can be, and never less than what is certain. */
+/* The remaining time of an exploration is shown once it is known, and is never below the certain
+ * part. */
 static void exploring_tells_how_much_is_left(void **state)
 {
     (void)state;

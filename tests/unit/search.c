@@ -23,7 +23,7 @@ enum kind {
     ADD,    /* variable += 1 */
     SET,    /* variable = local; */
     AWAIT,  /* refused until the variable is at least 1; then as READ */
-    LOCK,   /* blocked while somebody has it */
+    LOCK,   /* blocked while a worker has it */
     SNAP,   /* as LOCK, and reads when it begins to wait */
     UNLOCK, /* and the first of those who are blocked goes on, or any of them */
     PEEK,   /* as READ, taken for something that locks */
@@ -104,7 +104,7 @@ static bool fake_finished(void *arg)
     return is_finished(fake, &fake->now);
 }
 
-/* Who waits for the variable, by place in the queue. */
+/* The worker that waits for the variable, by place in the queue. */
 static unsigned queue_for(const struct program *program, const struct state *now, unsigned variable,
                           unsigned *ret)
 {
@@ -123,7 +123,7 @@ static void hand_over(struct state *now, unsigned variable, unsigned to)
     now->at[to]++;
 }
 
-/* Returns who has the lock now, from 1 on; 0: nobody. */
+/* Returns the worker that has the lock now, from 1 on; 0: none. */
 static unsigned unlock(struct fake *fake, unsigned variable)
 {
     unsigned queue[WORKERS];
@@ -424,7 +424,7 @@ static void find_finals(struct fake *fake, const struct state *now, uint64_t *fi
         note(finals, n, digest_of(fake, now, is_finished(fake, now) ? LB_END_DONE : LB_END_STUCK));
 }
 
-/* An engine that lets any of the blocked go on: whatever it may choose, and what comes of it, is
+/* An engine that lets any of the blocked workers go on: every choice, and its consequences, are
  * found. One of two stays unseen in 60 replays with a probability of 1e-18. */
 static void every_choice_of_the_engine_is_followed(void **state)
 {
@@ -549,7 +549,8 @@ static void an_answer_that_does_not_come_again_is_given_up(void **state)
     struct lb_search_result result;
     free(run(&program, &(struct lb_search_options){.preemptions = -1, .unreduced = true}, &result));
     assert_int_equal(result.n_schedules, 6); /* all of them */
-    assert_int_equal(result.n_unreached, 1); /* and what the other answer led to is not known */
+    assert_int_equal(result.n_unreached,
+                     1); /* and the consequences of the other answer are unknown */
     assert_int_equal(result.n_repeated, 1 + LB_MAX_REPLAYS);
     assert_int_equal(result.differing.n, 1);
     assert_false(result.differs);

@@ -35,7 +35,7 @@ static void stopped_before_the_first_look(void **state)
     assert_int_equal(lb_stops_look(&stops, NOW + 1, LB_STOP_ENDED, false), 0);
 }
 
-/* Who looks was late itself. */
+/* The observer was late itself. */
 static void stopped_and_continued_between_two_looks(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void stopped_by_a_fault(void **state)
     assert_int_equal(lb_stops_look(&stops, NOW, LB_STOP_CONTINUED, false), LOOKED + 400);
 }
 
-/* Its own thread says so first, and of a shorter time: what is noted covers both. */
+/* Its own thread reports it first, with a shorter time: the note covers both. */
 static void the_earliest_start_is_kept(void **state)
 {
     (void)state;
@@ -104,7 +104,8 @@ static unsigned long long delay_ns(void)
     return delayed;
 }
 
-/* Waits, on one processor with a rival, until this thread has lost so much; false: it never does.
+/* Waits, on one processor with a rival, until this thread has lost this much CPU; false: it never
+ * does.
  */
 static bool starve(unsigned long long lost_ns)
 {
@@ -121,7 +122,7 @@ static bool starve(unsigned long long lost_ns)
     sched_setaffinity(0, sizeof one, &one);
     pid_t rival = fork();
     if (rival == 0)
-        alarm(2 * MINUTES * 60); /* should nobody end it */
+        alarm(2 * MINUTES * 60); /* in case it is not ended */
     while (rival == 0)
         continue;
     while (rival > 0 && delay_ns() - before < lost_ns && lb_now_ns() < end_ns)

@@ -87,7 +87,7 @@ static void two_are_a_paired_t(void **state)
     assert_near(noise.sd, sqrt(0.025 / 2), 1e-12);
 }
 
-/* What all runs of a round have in common is in no interval, and is found. */
+/* The common effect of a round is in no interval, and is estimated. */
 static void a_round_cancels(void **state)
 {
     (void)state;
@@ -263,9 +263,9 @@ static double power_of(size_t k, size_t r, double sd, double difference, struct 
     return found / (double)TABLES;
 }
 
-/* What is said of the power is what it is; and 10 % are found where runs scatter by 3 % beyond what
- * their round has in common. (Runs that scatter by 5 % each on their own cannot show 10 % in 5
- * rounds more often than in 85 of 100, whatever the test: docs/design/compare.md.) */
+/* The reported power is correct; and 10 % are found if runs scatter by 3 % beyond their round's
+ * effect. (Runs that scatter by 5 % each on their own cannot show 10 % in 5 rounds more often than
+ * in 85 of 100, with any test: docs/design/compare.md.) */
 static void power_is_as_said(void **state)
 {
     (void)state;
@@ -290,7 +290,7 @@ static void power_is_as_said(void **state)
 /* --- looks --- */
 
 /* Looks as a budgeted compare takes them: a strategy without an open pair is not run any more, and
- * the looks end when none is left. True: a pair is told apart. */
+ * the looks end when none is left. True: a pair is declared different. */
 static bool any_differs_at_a_look(double *values, size_t k, size_t r, struct lb_look *looks,
                                   size_t n_looks)
 {
@@ -368,7 +368,7 @@ static void looks_that_do_not_share_miss_more(void **state)
     assert_true(share_with_looks(&random, LOGNORMAL, 4, plan, 4) > at_most(0.05, TABLES));
 }
 
-/* What a look has decided stays, told by that look, if a later one is not sure any more. */
+/* A look's decision stays, reported from that look, if a later one is not sure any more. */
 static void a_decision_stays(void **state)
 {
     (void)state;

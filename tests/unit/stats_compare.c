@@ -22,7 +22,7 @@
 
 static const struct lb_compare_options throughput = {
     .level = 0.95, .band = 0.05, .higher_is_better = true};
-/* What a regression gate takes: it acts on slower alone. */
+/* The options of a regression gate: it acts on slower alone. */
 static const struct lb_compare_options gate = {
     .level = 0.90, .band = 0.05, .higher_is_better = true};
 
@@ -294,8 +294,8 @@ static struct counts count_turns(struct lb_random *random, enum noise noise, siz
 }
 
 /* A/A and 10 % less on a machine that others use: at most 5 % false alarms, and 15 runs a side find
- * it in at least 90 %. Of what comes in minutes, heaps find far less; of what comes in single runs,
- * pairs find no less. */
+ * it in at least 90 %. With noise that lasts minutes, heaps find far less; with noise in single
+ * runs, pairs find no less. */
 static void pairs_find_what_heaps_do_not(void **state)
 {
     (void)state;
@@ -333,8 +333,8 @@ static void the_number_of_runs_decides_whether_pairs_count(void **state)
     assert_false(decide_one(&s, false, &gate).is_paired);
 }
 
-/* What does not alternate is not paired: one side after the other, two that began together, a run
- * that is missing. */
+/* Runs that do not alternate are not paired: one side after the other, two that began together, a
+ * run that is missing. */
 static void only_runs_in_turn_are_pairs(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* What a comparison says that it can find is what it finds: by simulation, printed seed. */
+/* A comparison finds the difference that it claims to find: by simulation, printed seed. */
 #include "stats.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Percentiles of all rounds together, by a bootstrap over rounds: what they are, how often a family
- * of their intervals misses, and what it finds, by simulation.
+/* Percentiles of all rounds together, by a bootstrap over rounds: their values, how often a family
+ * of their intervals misses, and its power, by simulation.
  */
 #include "blocks.h"
 #include "tail.h"
@@ -108,7 +108,7 @@ static void fill_run(struct lb_random *random, double scale, struct lb_histogram
     run->buckets[lb_histogram_index((uint64_t)(value / 2))] += SAMPLES - TOP;
 }
 
-/* Each run scatters by sd as a whole; longer[i] is the logarithm of what strategy i takes longer.
+/* Each run scatters by sd as a whole; longer[i] is the logarithm of strategy i's slowdown.
  */
 static void simulate(struct lb_random *random, enum kind kind, double sd, const double *longer,
                      struct table *table)
@@ -127,7 +127,7 @@ static void simulate(struct lb_random *random, enum kind kind, double sd, const 
             if (r == bad_round && (kind == SLOW_ROUND || (kind == SLOW_RUN && i == bad)))
                 e += 0.7;
             e += longer != NULL ? longer[i] : 0;
-            table->rates[i * table->r + r] = -e; /* who waits longer is granted less */
+            table->rates[i * table->r + r] = -e; /* longer waits mean fewer grants */
             fill_run(random, exp(e), table->scratch[r]);
         }
         table->tails[i] = lb_tail_new((const struct lb_histogram *const *)table->scratch, table->r);
@@ -226,7 +226,7 @@ static void intervals_of_tails_hold_together(void **state)
     }
 }
 
-/* --- rounds that end by what was seen --- */
+/* --- rounds that end depending on the results --- */
 
 /* As a budgeted compare looks: a strategy whose rate is decided against all others is not run any
  * more. Its last rounds are then those that told it apart. */

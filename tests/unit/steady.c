@@ -1,4 +1,4 @@
-/* Steady state: what is taken for steady, drifting or unclear, and the samples that it rests on. */
+/* Steady state: runs judged steady, drifting or unclear, and the samples behind the verdict. */
 #include "steady.h"
 #include "intervals.h"
 #include "random.h"

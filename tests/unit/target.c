@@ -1,4 +1,4 @@
-/* -d arguments: which engine takes one, what its label shows, what is refused. No server needed. */
+/* -d arguments: the engine for each, the shown label, the refused ones. No server needed. */
 #include "db.h"
 
 #include <setjmp.h>

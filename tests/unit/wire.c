@@ -1,5 +1,4 @@
-/* The messages of the wire, cut in every place: what is made of them is the same, and memory is
- * bounded. */
+/* The messages of the wire, cut in every place: the result is the same, and memory is bounded. */
 #include "wire.h"
 
 #include <setjmp.h>
@@ -97,8 +96,8 @@ static void test_parameters(void **state)
     lb_wire_front_free(&front);
 }
 
-/* A message that lies about what is in it, or is longer than what is kept, is read as far as it
- * goes. */
+/* A message that lies about its contents, or is longer than the kept part, is read as far as
+ * possible. */
 static void test_lies(void **state)
 {
     static struct lb_wire_front front;

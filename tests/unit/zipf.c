@@ -46,7 +46,7 @@ static void frequencies_are_those_of_the_law(void **state)
     for (size_t i = 0; i < sizeof exponents / sizeof exponents[0]; i++) {
         double z = deviate(exponents[i], exponents[i], seed + i);
         print_message("# zipf %.1f: %.2f standard deviations\n", exponents[i], z);
-        assert_true(z < 4.5); /* five of these: 2e-5 */
+        assert_true(z < 4.5); /* probability for five of them: 2e-5 */
         assert_true(deviate(exponents[i] + 0.05, exponents[i], seed + i) > 4.5);
     }
 }

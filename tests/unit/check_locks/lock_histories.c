@@ -128,7 +128,8 @@ static bool give(struct worker *w)
     return type != LB_EV_NONE;
 }
 
-/* A worker notes that its session has ended, or another's has; what that had may be another's. */
+/* A worker notes that its session, or another's, has ended; its lock may then belong to another
+ * worker. */
 static void end_session(struct worker *w, uint32_t n_logs)
 {
     bool is_own = chance(w->random, 70);

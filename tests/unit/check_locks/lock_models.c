@@ -32,7 +32,8 @@ static bool step_holds(const struct brute *b, const struct brute_op *op, uint64_
     return permits <= shape->capacity;
 }
 
-/* Resources are judged one by one: what a worker did within a tick is in order on each of them. */
+/* Resources are judged one by one: a worker's operations within a tick are in order on each of
+ * them. */
 static void keep_resource(uint32_t resource)
 {
     uint32_t kept = 0;
@@ -98,7 +99,7 @@ bool legal_reentrant(const struct shape *shape)
     return brute_legal(&brute);
 }
 
-/* state: who holds it + 1, and the number of the lease * 256 */
+/* state: the holder + 1, and the number of the lease * 256 */
 static bool step_lease(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
@@ -109,7 +110,7 @@ static bool step_lease(const struct brute *b, const struct brute_op *op, uint64_
             return false;
         *state = me;
         return true;
-    case RENEW: /* it may have been over, but nobody else may have it now */
+    case RENEW: /* it may have been over, but no other worker may have it now */
         if (who != 0 && who != me)
             return false;
         *state = me | op->a << 8;
@@ -139,7 +140,7 @@ bool legal_lease(const struct shape *shape)
     return brute_legal(&brute);
 }
 
-/* As for leases; and a late release finds nobody else as the owner. */
+/* As for leases; and a late release finds no other owner. */
 static bool step_owner(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     uint64_t who = *state & 255;
@@ -310,7 +311,7 @@ static bool legal_refusal(const struct shape *shape, uint32_t log, size_t i)
 {
     const struct lb_event *end = &history.events[log][i];
     translate_holds(shape);
-    for (uint32_t k = 0; k < MAX_LOGS; k++) /* what may have been granted, may be what refuses */
+    for (uint32_t k = 0; k < MAX_LOGS; k++) /* a grant of unknown outcome may cause a refusal */
         for (size_t n = 0; n < history.n[k]; n++) {
             const struct lb_event *invoke = &history.events[k][n];
             if (invoke->op != LB_OP_ACQUIRE || invoke->type != LB_EV_INVOKE ||

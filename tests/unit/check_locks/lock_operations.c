@@ -68,8 +68,8 @@ static bool fits(const struct grant *g, const struct lb_event *invoke)
            (g->permits == invoke->arg && g->shared == ((invoke->flags & LB_EVF_SHARED) != 0));
 }
 
-/* The grant that an operation speaks of: by its token; by what it says of permits and mode; of
- * those that are left, first the ones that are believed in, and the newest. */
+/* The grant that an operation refers to: by its token; by its permits and mode; of the remaining
+ * ones, first those that their worker believes in, and the newest. */
 static struct grant *newest_grant(uint32_t log, const struct lb_event *invoke, bool by_token)
 {
     for (int round = 0; round < 4; round++) {
@@ -206,7 +206,7 @@ static void translate_renew(struct grant *g, const struct lb_event *invoke,
     }
     if (end->type == LB_EV_OK && g->believed) {
         uint32_t length = end->arg > 0 ? end->arg : invoke->arg;
-        bool is_told = length > 0; /* else it was as long as before at least, and nobody knows */
+        bool is_told = length > 0; /* else it was at least as long as before, but unknown */
         uint64_t low = is_told ? lease_low(invoke->time_ns, length) : invoke->time_ns;
         uint64_t high = is_told ? lease_high(end->time_ns, length) : UINT64_MAX;
         g->expiry_low = is_told || low > g->expiry_low ? low : g->expiry_low;
@@ -282,8 +282,8 @@ static uint64_t ended_from(uint32_t log, size_t at)
     return low;
 }
 
-/* The number of the last renewal of the session of which a note speaks: what its worker asked for
- * after that is another's. */
+/* The number of the last renewal of the session that a note refers to: later requests of its worker
+ * belong to another session. */
 static uint32_t renewed_before(uint32_t log, size_t at)
 {
     const struct lb_event *note = &history.events[log][at];
@@ -318,7 +318,7 @@ void translate_sessions(void)
         }
 }
 
-/* The end of a session is nobody's operation. */
+/* The end of a session is no worker's operation. */
 void keep_log_order(void)
 {
     for (uint32_t i = 0; i < brute.n; i++)

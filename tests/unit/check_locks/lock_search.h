@@ -15,8 +15,8 @@ struct shape {
     bool sound_only; /* the judge may let a violation pass; it may not invent one */
     bool late;       /* the first worker overruns its lease */
     bool bare;       /* releases say nothing but the resource, as other tools' do */
-    bool retry;      /* a worker asks again, whatever it was told */
-    bool untold;     /* some renewals do not say their length */
+    bool retry;      /* a worker asks again after any answer */
+    bool untold;     /* some renewals do not state their length */
     bool brief;      /* some renewals shorten the lease */
     bool later;      /* some grants say no length; a renewal may */
     bool fleeting;   /* leases may be over before their grants are answered */
@@ -76,22 +76,22 @@ extern uint32_t choices[BRUTE_OPS], n_choices, n_open[BRUTE_OPS];
 /* The holds of all logs, as operations. */
 void translate_holds(const struct shape *shape);
 
-/* What may have been lost with the sessions of which a note says that they ended. */
+/* Adds the grants that may have been lost with the sessions that ended by a note. */
 void translate_sessions(void);
 
-/* What a log did, it did one after another. */
+/* The operations of a log follow one another. */
 void keep_log_order(void);
 
 /* --- the models: is there a legal order? --- */
 
-/* Legal if any of what the releases may have been of is. */
+/* Legal if any assignment of the releases to grants is legal. */
 bool legal_holds(const struct shape *shape);
 bool legal_reentrant(const struct shape *shape);
 bool legal_lease(const struct shape *shape);
 
-/* Releases with effect of what had ended before: legal if, of the orders of what had happened by
- * then in which the lock excluded, one has no other owner at the release, or if there are no such
- * orders. Of nothing: never. */
+/* Effective releases of holds that had ended before: legal if one of the orders in which the lock
+ * excluded until then has no other owner at the release, or if there are no such orders. A release
+ * without a hold: never. */
 bool legal_owner(const struct shape *shape);
 bool legal_tokens(const struct shape *shape);
 bool legal_fence(const struct shape *shape);

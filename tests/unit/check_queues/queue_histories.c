@@ -35,7 +35,7 @@ static void operate(struct simulation *s, uint32_t log, int op, int type, uint64
     s->now[log] = type == LB_EV_NONE ? UINT64_MAX : to;
     if (type == LB_EV_INFO) {
         s->process[log] += 100;
-        if (!s->shape->sessions || chance(s->random, 50)) /* else it goes on with what it had */
+        if (!s->shape->sessions || chance(s->random, 50)) /* else it goes on with its items */
             s->n_held[log] = 0;
     }
 }
@@ -92,7 +92,7 @@ static void consume(struct simulation *s, uint32_t log)
     if (id == 0)
         type = LB_EV_FAIL;
     if (type != LB_EV_OK) {
-        /* What it may have had others skip, until it is rolled back. */
+        /* Others skip the items that it may have, until it is rolled back. */
         if (type != LB_EV_FAIL && s->shape->once && chance(s->random, 60)) {
             s->items[id].state = ACTIVE;
             s->items[id].ghost = s->now[log] + (1 + below(s->random, 12)) * s->shape->tick;
@@ -122,7 +122,7 @@ static void consume(struct simulation *s, uint32_t log)
 }
 
 /* A claim that went out behind the end at a place of the log, before the answer to that: its invoke
- * stands beside the other one, at the same time and of the same process. */
+ * follows the other one directly, with the same time and process. */
 static void claim_behind(struct simulation *s, uint32_t log, size_t at)
 {
     struct lb_event *events = history.events[log];
@@ -182,8 +182,8 @@ static void finish(struct simulation *s, uint32_t log)
         claim_behind(s, log, at);
 }
 
-/* Ends an item that it need not have. What that changed is not known: the queue goes on as if it
- * were nothing, or as if it had been free. */
+/* Ends an item that it need not have. The effect is unknown: the queue goes on as if there were
+ * none, or as if the item had been free. */
 static void meddle(struct simulation *s, uint32_t log)
 {
     static const int ops[] = {LB_OP_COMPLETE, LB_OP_FREE, LB_OP_ERROR};
@@ -210,7 +210,7 @@ static void beat(struct simulation *s, uint32_t log, uint32_t worker)
         s->beat[worker] = from;
 }
 
-/* A log notes that the session of a worker has ended; what that had may be others' by now. */
+/* A log notes that a worker's session has ended; its items may be others' by now. */
 static void end_session(struct simulation *s, uint32_t log, uint32_t worker)
 {
     note(&history, log, LB_OP_SESSION_END, s->now[log], 0, worker);
@@ -220,7 +220,7 @@ static void end_session(struct simulation *s, uint32_t log, uint32_t worker)
             s->items[id].state = NEW;
 }
 
-/* What says something of a worker, and changes nothing. */
+/* Adds a note about a worker that changes nothing. */
 static bool tell(struct simulation *s, uint32_t log)
 {
     bool is_other = log == OPERATOR;

@@ -1,5 +1,5 @@
-/* The models of one item: claimed once at a time, ended by who has it, done once; and of a group,
- * of which one item is claimed at a time. */
+/* The models of one item: claimed once at a time, ended by its claimer, done once; and of a group,
+ * with one item claimed at a time. */
 #include "queue_search.h"
 
 /* state: 0 new; else kind, claim << 4, renewals << 12, those that its age counts from <<
@@ -58,7 +58,7 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
             *state = rest | (now >> AGED_SHIFT << AGED_SHIFT) | ACTIVE | (uint64_t)op->who << 4 |
                      op->a << 12;
         return true;
-    case RENEW: /* of what is nobody's: its worker has it again */
+    case RENEW: /* of an unclaimed item: its worker has it again */
         *state = rest | ACTIVE | (uint64_t)op->who << 4 | op->a << 12 | op->b << AGED_SHIFT;
         return is_free(kind) || (kind == ACTIVE && who == op->who);
     case EXPIRE:
@@ -76,11 +76,12 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
         *state ^= (uint64_t)last_beat(*state, op->who) << (BEATS_SHIFT + op->who * BEAT_BITS);
         *state |= op->a << (BEATS_SHIFT + op->who * BEAT_BITS);
         return true;
-    case END: /* given back, and claimed by nobody since: it ends what is free */
+    case END: /* given back, and not claimed since: it ends a free item */
     case CLOSE:
         if (asks_owners && op->kind == END && is_others(op, *state))
             return false;
-        if ((kind == ACTIVE && (who == op->who || op->who == 0)) || /* 0: a stranger's, anybody's */
+        if ((kind == ACTIVE &&
+             (who == op->who || op->who == 0)) || /* 0: a stranger, for any claim */
             (is_free(kind) && op->kind == END && state_after(op) != 0))
             *state = rest | state_after(op);
         return true;
@@ -95,8 +96,8 @@ static bool step_item(const struct brute *b, const struct brute_op *op, uint64_t
     }
 }
 
-/* An end of unknown outcome may have let go of its own claim. One whose own claim is over may be
- * another's, as a stranger's may. */
+/* An end of unknown outcome may have given its own claim back. If its own claim is over, it may
+ * concern another's, like a stranger's end. */
 static bool other_item(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;
@@ -247,8 +248,8 @@ bool legal_owners(void)
     return true;
 }
 
-/* --- once: what ends an execution is its own worker's end, and what asks for another; state as in
- * step_item, without renewals --- */
+/* --- once: an execution ends by its own worker's end, and by a request for another execution;
+ * state as in step_item, without renewals --- */
 
 static bool step_once(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
@@ -269,7 +270,7 @@ static bool step_once(const struct brute *b, const struct brute_op *op, uint64_t
     case RESET:
         *state = kind == COMPLETE ? 0 : *state;
         return true;
-    default: /* what takes a claim from its worker undoes nothing of his work */
+    default: /* taking a claim from its worker does not undo the work */
         return true;
     }
 }
@@ -310,7 +311,7 @@ static bool step_group(const struct brute *b, const struct brute_op *op, uint64_
         *state = used;
         return who == op->who && renewed == op->a;
     case END:
-    case CLOSE: /* who is 0: a stranger's, of the item b */
+    case CLOSE: /* who == 0: a stranger's, of the item b */
         if (who > 0 && (op->who > 0 ? who == op->who : claim_item[who - 1] == op->b))
             *state = used;
         return true;
@@ -325,7 +326,7 @@ static bool step_group(const struct brute *b, const struct brute_op *op, uint64_
     }
 }
 
-/* An end by who had lost its item: of another's claim of it. */
+/* An end by a worker that had lost its item: of another's claim of it. */
 static bool other_group(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     (void)b;

@@ -45,7 +45,7 @@ static uint64_t after_ms(uint64_t low, uint64_t ms)
     return low + (length > margin ? length - margin : 0);
 }
 
-/* Of what was asked for in one round trip the ends stand in the order of the invokes. */
+/* The ends of one round trip are in the order of the invokes. */
 const struct lb_event *end_of(uint32_t log, size_t i)
 {
     const struct lb_event *events = history.events[log];
@@ -139,7 +139,7 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
     if (renews && type == LB_EV_OK) {
         struct claim_info *c = &claims[who - 1];
         uint32_t length = end->arg > 0 ? end->arg : invoke->arg;
-        bool is_told = length > 0; /* else it was as long as before at least, and nobody knows */
+        bool is_told = length > 0; /* else it was at least as long as before, but unknown */
         uint64_t low = is_told ? after_ms(invoke->time_ns, length) : invoke->time_ns;
         uint32_t number = ++c->n_renewals;
         int kind = c->is_closed ? KEEP : RENEW;
@@ -164,7 +164,7 @@ static void translate_op(uint32_t log, const struct lb_event *invoke, const stru
         if (is_first)
             claims[who - 1].is_ended = true;
         bool lets_go = type == LB_EV_INFO && who > 0 && add_unknown_end(&claims[who - 1], invoke);
-        /* Who does not have it may have ended anybody's claim, or nobody's. */
+        /* A worker without the item may have ended any worker's claim, or none. */
         add_brute(is_first ? END : CLOSE, who, invoke->time_ns, high, !certain || who == 0,
                   (uint64_t)op | (lets_go ? LETS_GO : 0), log);
     }
@@ -229,8 +229,8 @@ static void translate_recovery(uint32_t log, const struct lb_event *invoke,
         }
 }
 
-/* Beats, of the workers that claimed the item. They are of no item, so that nobody asks for their
- * order within a tick. */
+/* Beats, of the workers that claimed the item. They concern no item, so their order within a tick
+ * does not matter. */
 static void translate_beats(void)
 {
     for (uint32_t worker = 0; worker < LOGS; worker++) {
@@ -262,10 +262,9 @@ static uint64_t answered_before(uint32_t log, size_t before, uint64_t time)
     return last;
 }
 
-/* What is lost is let go of at any time from low on, and again if its worker renewed it, but for
- * renewals since: with effect,
- * after an event of its own log, or after a time at which another noted that (NULL). An event of
- * its own log has its place there, also within a tick. */
+/* A lost item is given back at any time from low on, and again if its worker renewed it, except by
+ * effective renewals since then: after an event of its own log, or after the time of another's note
+ * (own is NULL). An event of its own log has its place there, also within a tick. */
 static void add_loss(uint32_t who, uint64_t low, const struct lb_event *own, uint64_t noted)
 {
     const struct claim_info *c = &claims[who - 1];

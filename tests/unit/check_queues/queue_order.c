@@ -3,7 +3,7 @@
 #include "queue_search.h"
 
 /* --- order: state is the queue, four bits an item, the head lowest; above HAD_SHIFT the items that
- * were taken before, and may have been given back: nobody says where they stand in line --- */
+ * were taken before, and may have been given back: their place in line is unknown --- */
 
 enum { HAD_SHIFT = 48 };
 
@@ -30,7 +30,7 @@ static bool step_order(const struct brute *b, const struct brute_op *op, uint64_
     return true;
 }
 
-/* All puts and claims, and what was told to be empty. */
+/* Translates all puts and claims, and answers that the queue is empty. */
 static void translate_order(bool with_empty)
 {
     brute.n = 0;
@@ -92,7 +92,7 @@ static bool step_bag(const struct brute *b, const struct brute_op *op, uint64_t 
     return true;
 }
 
-/* When the operation was asked for that ended at a place. */
+/* The request time of the operation that ended at a place. */
 static uint64_t asked_at(uint32_t log, size_t at)
 {
     size_t i = at;
@@ -115,7 +115,7 @@ bool legal_empty(void)
             for (uint32_t k = 0; k < brute.n; k++)
                 if (brute.ops[k].kind == CLAIM)
                     claimed[brute.ops[k].who] = true;
-            /* By claims of unknown outcome: what nobody claimed, and what came back. */
+            /* By claims of unknown outcome: unclaimed items, and items that came back. */
             uint64_t taken = UINT64_MAX, lent = UINT64_MAX;
             for (uint32_t k = 0; k < brute.n; k++) {
                 if (brute.ops[k].kind != TAKE)

@@ -21,7 +21,7 @@ struct shape {
     const char *name;
     bool lease, odd_ends, once, resets, late, drained, batches;
     bool recurring;          /* one item, done again and again */
-    bool recovers;           /* what was claimed long ago is freed */
+    bool recovers;           /* old claims are freed */
     bool renews;             /* claims are renewed: leases always are */
     bool untold;             /* some renewals do not say their length */
     bool brief;              /* some renewals last shorter than recoveries ask for */
@@ -100,8 +100,7 @@ enum { LETS_GO = 256 };
 extern struct claim_info claims[BRUTE_OPS];
 extern uint32_t n_claims, first_claim; /* first: of the item that is being translated */
 
-/* What a worker asked for comes after what it had asked for before, even if it is not known whether
- * it happened. */
+/* A worker's request comes after its earlier requests, even those of unknown outcome. */
 extern uint32_t place_now; /* in the log, from 1 */
 
 void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool optional, uint64_t a,
