@@ -1,7 +1,7 @@
--- A job is marked before it is done, and is never done twice: what a worker took and did not finish is looked at by people.
--- after=lost marks such a job; after=again makes it ready, as most queues do: the next worker begins what the first one
--- had begun, and may not have lost.
--- A common mechanism. Truth expected: lost right; again broken: once.
+-- A job is marked before it is done, and is never done twice: people check the jobs that a worker took and did not
+-- finish. after=lost marks such a job; after=again makes it ready, as most queues do: the next worker begins what
+-- the first one had begun, and may not have lost. A common mechanism. Truth expected: lost right; again broken:
+-- once.
 --
 -- strategy: at-most-once
 -- shape: queue

@@ -1,4 +1,4 @@
--- What fails is tried again later. Right where it is due after an option's time, or after more and more with each
+-- A failed item is tried again later. Right where it is due after an option's time, or after more and more with each
 -- attempt; back=lost leaves it where no claim looks.
 --
 -- strategy: backoff

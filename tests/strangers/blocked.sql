@@ -1,8 +1,8 @@
--- One item of each group at a time: a group's permit is a row; who gets none is put among the blocked, and whoever ends an
--- item lets the next one in. Claims belong to processes. permit=locked locks the permit first; permit=read looks at it, and by the
--- time it has put its item among the blocked the last one of the group may have ended: nobody is left to let it in.
--- After solid_queue's concurrency controls. Truth expected: locked right, also where a process that lives on lost a connection
--- with an item in hand: the rest of its group waits, and is not lost; read broken: no-loss.
+-- One item of each group at a time: a group's permit is a row; an item without one is put among the blocked, and each
+-- end of an item lets the next one in. Claims belong to processes. permit=locked locks the permit first; permit=read
+-- looks at it, and by the time it has put its item among the blocked the last one of the group may have ended: none is
+-- left to let it in. After solid_queue's concurrency controls. Truth expected: locked right, also where a process that
+-- lives on lost a connection with an item in hand: the rest of its group waits, and is not lost; read broken: no-loss.
 --
 -- strategy: blocked
 -- shape: queue

@@ -1,6 +1,6 @@
--- An operator has all that failed done again. clear=failed puts back what failed; clear=all puts back all that nobody has
--- in hand.
--- A common mechanism. Truth expected: failed right; all broken: what is done is done again.
+-- An operator has all failed items done again. clear=failed puts back failed items; clear=all puts back all
+-- items without a worker. A common mechanism. Truth expected: failed right; all broken: done items are done
+-- again.
 --
 -- strategy: cleared
 -- shape: queue

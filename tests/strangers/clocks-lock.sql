@@ -1,5 +1,5 @@
--- A lease that its worker reckons by its own clock, as ShedLock's plain JDBC provider does, and a server whose own clock
--- says who may take it over, as a colleague's clean-up did. clock=workers is right: all of it goes by :now. clock=mixed
+-- A lease that its worker reckons by its own clock, as ShedLock's plain JDBC provider does, and a server with its own
+-- clock for takeovers, as a colleague's clean-up did. clock=workers is right: all of it uses :now. clock=mixed
 -- compares :now's end with the server's time; clock=stamped stores the server's and compares it with :now.
 -- Truth expected: workers right; mixed and stamped broken: exclusive, as soon as a worker's clock is not the server's.
 --

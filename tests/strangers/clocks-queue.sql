@@ -1,4 +1,4 @@
--- A visibility timeout: a claim hides its message until a time, after which anybody may claim it. clock=server goes by
+-- A visibility timeout: a claim hides its message until a time, after which any worker may claim it. clock=server uses
 -- the server's clock alone, clock=workers by the workers' alone: both are right. clock=mixed hides by the worker's clock
 -- and looks by the server's: a worker whose clock is behind hides nothing. put_at is for people, and decides nothing.
 -- Truth expected: server and workers right; mixed broken: no-duplicate.

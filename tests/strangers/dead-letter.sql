@@ -1,4 +1,4 @@
--- Who was received three times goes to the dead letters: it is not lost. Right.
+-- An item received three times goes to the dead letters: it is not lost. Right.
 --
 -- strategy: dead-letter
 -- shape: queue

@@ -1,5 +1,5 @@
--- A line of waiters before a lease. Each poll says that its waiter is alive; seen=all: nobody asks for that, and who
--- has died in the line stands in it for ever.
+-- A line of waiters before a lease. Each poll shows that its waiter is alive; seen=all: no statement checks that, and
+-- a dead waiter is in the line for ever.
 -- Truth expected: seen=live right; seen=all broken: recovery.
 --
 -- strategy: dead-waiter

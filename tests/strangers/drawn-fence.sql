@@ -1,5 +1,5 @@
--- A fence that a sequence gives, drawn by a statement of its own before the lock is taken: who draws first may be granted
--- last, and has the smaller number then. drawn=within draws it in the statement that takes the lock: right.
+-- A fence that a sequence gives, drawn by a statement of its own before the lock is taken: the first to draw may be
+-- granted last, with the smaller number. drawn=within draws it in the statement that takes the lock: right.
 -- Truth expected: within right; before broken: fenced.
 --
 -- strategy: drawn-fence

@@ -1,5 +1,5 @@
 -- A claim is a lease; its end asks for the attempt. fail=number: the failure of an item does not.
--- Truth expected: fail=own right; fail=number broken: who is too slow fails the item under its next taker: owner-release.
+-- Truth expected: fail=own right; fail=number broken: a slow worker fails the item under its next taker: owner-release.
 --
 -- strategy: failed-late
 -- shape: queue

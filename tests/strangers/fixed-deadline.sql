@@ -1,4 +1,4 @@
--- The deadline stands in the statement, but acquire does not go by it: an operator's recover does. Right.
+-- The deadline is in the statement, but acquire does not use it: an operator's recover does. Right.
 --
 -- strategy: fixed-deadline
 -- shape: lock

@@ -1,5 +1,5 @@
 -- A lease of thirty seconds that stands in the statements, as many have it: only moved clocks outlive it. Right with
--- release=owner; release=anyone ends the hold of whoever has taken over.
+-- release=owner; release=anyone ends the hold of the successor.
 --
 -- strategy: fixed-lease
 -- shape: lock

@@ -1,6 +1,6 @@
 -- A named lock of the server is a gate: one at a time looks for a job and takes it. gate=behind opens it when the claim has
 -- committed; gate=within before that.
--- A common mechanism. Truth expected: behind right (it promises nothing about the dead); within broken:
+-- A common mechanism. Truth expected: behind right (it promises nothing about dead workers); within broken:
 -- no-duplicate.
 --
 -- strategy: gate

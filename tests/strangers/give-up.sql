@@ -1,5 +1,5 @@
--- Workers stand in a line of numbers, and the lowest one has the lock. give=all: who gives up takes away the numbers
--- before its own, too.
+-- Workers wait in a line of numbers, and the lowest one has the lock. give=all: a worker that gives up takes away the
+-- numbers before its own, too.
 -- Truth expected: give=own right; give=all broken: the first of them is the holder's: exclusive, fifo.
 --
 -- strategy: give-up

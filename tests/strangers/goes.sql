@@ -1,6 +1,6 @@
--- A queue that tries an item a few times, whatever the column is called, and then has it among the dead. count=goes counts
--- each claim; count=lost forgets where the item is when it is given back.
--- Truth expected: goes right: what was tried so often is not lost; lost broken: no-loss.
+-- A queue that tries an item a few times, with any name of the column, and then has it among the dead letters.
+-- count=goes counts each claim; count=lost forgets where the item is when it is given back.
+-- Truth expected: goes right: an item at the limit is not lost; lost broken: no-loss.
 --
 -- strategy: goes
 -- shape: queue

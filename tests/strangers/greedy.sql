@@ -1,4 +1,4 @@
--- A claim that marks more than it was asked for. take=asked marks :n items: right. take=all marks whatever is ready.
+-- A claim that marks more than requested. take=asked marks :n items: right. take=all marks all ready items.
 -- Truth expected: asked right; all broken: bounded-claim.
 --
 -- strategy: greedy

@@ -1,5 +1,5 @@
--- A claim takes an item and its group, both for a lease. end=number: whoever ends an item opens its group.
--- Truth expected: end=own right; end=number broken: who is too slow opens the group that the next one works in:
+-- A claim takes an item and its group, both for a lease. end=number: any end of an item opens its group.
+-- Truth expected: end=own right; end=number broken: a slow worker opens the group that the next one works in:
 -- group-exclusive.
 --
 -- strategy: group-lease

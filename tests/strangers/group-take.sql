@@ -1,6 +1,6 @@
 -- A group's items are done one at a time: none is taken while another of its group is in hand. take=first takes the first
--- of each group; take=many takes whatever is free, so that one claim may have two of a group.
--- A common mechanism. Truth expected: first right; many broken, with claims of several items.
+-- of each group; take=many takes all free items, so that one claim may have two of a group. A common mechanism. Truth
+-- expected: first right; many broken, with claims of several items.
 --
 -- strategy: group-take
 -- shape: queue

@@ -1,8 +1,8 @@
--- Jobs of one lock are done one at a time: a job is taken whose lock nobody has. take=alone makes sure of that with a unique
--- index, which refuses the second of two statements that do not see each other. take=looked only looks. take=any does
--- not look either.
--- After procrastinate's locks and graphile worker's queue names. Truth expected: alone right; looked broken where two
--- write at a time, any broken: group-exclusive.
+-- Jobs of one lock are done one at a time: a job is taken if its lock is free. take=alone makes sure of
+-- that with a unique index, which refuses the second of two statements that do not see each other.
+-- take=looked only looks. take=any does not look either. After procrastinate's locks and graphile worker's
+-- queue names. Truth expected: alone right; looked broken where two write at a time, any broken:
+-- group-exclusive.
 --
 -- strategy: grouped
 -- shape: queue

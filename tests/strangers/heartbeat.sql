@@ -1,10 +1,10 @@
 -- Processes register, and say again and again that they are alive; jobs name the process that has them. A rescuer
--- forgets the processes that were not heard of for too long, and frees the jobs of those that nobody knows.
--- rescue=old frees by the time of the claim instead: also what processes have that are alive. beat=host speaks for all
--- processes of a machine: a dead one's jobs are never freed. sweep=host frees at its start all that its machine's
--- processes have, as if it were alone there.
--- After the heartbeats of river, solid_queue, oban and delayed_job. Truth expected: right as it is; rescue=old and
--- sweep=host broken: no-duplicate; beat=host broken: recovery.
+-- removes the processes without a beat for too long, and frees the jobs of unregistered ones. rescue=old frees
+-- by the time of the claim instead: also what processes have that are alive. beat=host speaks for all
+-- processes of a machine: a dead one's jobs are never freed. sweep=host frees at its start all that its
+-- machine's processes have, as if it were alone there. After the heartbeats of river, solid_queue, oban and
+-- delayed_job. Truth expected: right as it is; rescue=old and sweep=host broken: no-duplicate; beat=host
+-- broken: recovery.
 --
 -- strategy: heartbeat
 -- shape: queue

@@ -1,6 +1,6 @@
--- A lock with a line: whoever asks puts a row with a number, and is granted it when nobody is ahead. number=locked draws
--- the number under a lock of the line, so that numbers commit in their order: right. number=drawn draws it first and
--- commits later: a later number that commits first sees nobody ahead. number=chance goes by who asked last.
+-- A lock with a line: a request puts a row with a number, and is granted when none is ahead. number=locked draws the
+-- number under a lock of the line, so that numbers commit in their order: right. number=drawn draws it first and
+-- commits later: a later number that commits first sees none ahead. number=chance grants to the last request.
 -- Truth expected: locked right; drawn (PostgreSQL) and chance broken: exclusive, fifo.
 --
 -- strategy: in-line

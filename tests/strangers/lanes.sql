@@ -1,7 +1,7 @@
--- A lane for each group, removed by whoever ends its last item. put=at-once adds lane and item in one transaction; put=apart
--- in two.
--- A common mechanism. Truth expected: at-once right; apart broken: the lane is removed between the two,
--- and the item lies in none.
+-- A lane for each group, removed by the end of its last item. put=at-once adds lane and
+-- item in one transaction; put=apart in two. A common mechanism. Truth expected:
+-- at-once right; apart broken: the lane is removed between the two, and the item lies
+-- in none.
 --
 -- strategy: lanes
 -- shape: queue

@@ -1,7 +1,7 @@
--- A lock row that is stamped with the end of its lease, by the server's clock. taken=at-once takes it in one UPDATE: what
--- that sets is computed before it waits for whoever has the row locked, so that the lease may be over when it is granted,
--- and the next one is let in beside it. taken=locked locks the row first, and asks for the time in the statement behind.
--- A common mechanism. Truth expected: locked right; at-once broken: exclusive.
+-- A lock row that is stamped with the end of its lease, by the server's clock. taken=at-once takes it in one UPDATE:
+-- its values are computed before it waits for another session's row lock, so that the lease may be over when it is
+-- granted, and the next one is let in beside it. taken=locked locks the row first, and asks for the time in the
+-- statement behind. A common mechanism. Truth expected: locked right; at-once broken: exclusive.
 --
 -- strategy: lease-late
 -- shape: lock

@@ -1,7 +1,7 @@
 -- A cache entry is the lock: insert it, or take it over when it is past. release=looked asks whose it is, and deletes it
--- in a statement of its own: the lease may end in between, and what is deleted is somebody else's. release=asked asks in
--- the DELETE.
--- After the locks of caches without an atomic release. Truth expected: asked right; looked broken: exclusive.
+-- in a statement of its own: the lease may end in between, and the deleted one is another worker's. release=asked
+-- asks in the DELETE. After the locks of caches without an atomic release. Truth expected: asked right; looked
+-- broken: exclusive.
 --
 -- strategy: looked
 -- shape: lock

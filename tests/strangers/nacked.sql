@@ -1,5 +1,5 @@
--- What was taken too long ago is put back. nack=number: giving an item back asks for its number only.
--- Truth expected: nack=own right; nack=number broken: who is too slow gives back what the next one has: owner-release.
+-- Old claims are put back. nack=number: giving an item back checks its number only.
+-- Truth expected: nack=own right; nack=number broken: a slow worker gives back the next one's item: owner-release.
 --
 -- strategy: nacked
 -- shape: queue

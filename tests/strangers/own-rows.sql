@@ -1,8 +1,8 @@
--- Each holder has a row of its own, with the end of its lease; whoever is past is not counted. A release removes the row of
--- its worker: it may be past by then, while another holds, and that other one keeps the lock. release=own does that;
--- release=all removes the rows of everybody.
--- A common mechanism. Truth expected: own right; all broken: a late release ends another's hold:
--- owner-release, and exclusive.
+-- Each holder has a row of its own, with the end of its lease; expired rows are not counted. A release
+-- removes the row of its worker: it may be past by then, while another holds, and that other one keeps
+-- the lock. release=own does that; release=all removes the rows of all workers. A common mechanism.
+-- Truth expected: own right; all broken: a late release ends another's hold: owner-release, and
+-- exclusive.
 --
 -- strategy: own-rows
 -- shape: lock

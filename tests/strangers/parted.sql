@@ -1,7 +1,7 @@
--- A queue whose claim is three statements, each committed by itself. Between what marks the item and what reads it stands a
--- look at a row that who ends an item locks for a moment: it is refused now and then. What was marked comes back with the end
--- of its lease.
--- A common mechanism. Truth expected: right.
+-- A queue with a claim of three statements, each committed by itself. Between the mark and the
+-- read is a look at a row that each end of an item locks for a moment: it is refused now and
+-- then. A marked item comes back with the end of its lease. A common mechanism. Truth expected:
+-- right.
 --
 -- strategy: parted
 -- shape: queue

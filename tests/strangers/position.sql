@@ -1,5 +1,5 @@
--- Consumers share a position, as in a log: what is behind it has been read. back=again lets a claim look for what was
--- given back, wherever it stands: right. back=behind gives it back behind the position, where nobody looks any more.
+-- Consumers share a position, as in a log: items behind it have been read. back=again lets a claim look for items
+-- given back, at any place: right. back=behind gives it back behind the position, where no claim looks any more.
 -- Truth expected: again right; behind broken: no-loss.
 --
 -- strategy: position

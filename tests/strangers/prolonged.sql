@@ -1,6 +1,6 @@
 -- A lease that its holder prolongs. renew=from-now writes a new end; renew=added adds the length of the lease to the old
--- one: whoever renews often has it for long, and so has he when he is dead.
--- A common mechanism. Truth expected: from-now right; added broken: recovery.
+-- one: a worker that renews often has it for long, even after its death. A common mechanism. Truth expected: from-now
+-- right; added broken: recovery.
 --
 -- strategy: prolonged
 -- shape: lock

@@ -1,8 +1,8 @@
 -- Ready jobs and claimed jobs are tables of their own. Processes register and beat; a process that was not heard of for
--- too long is pruned, and what it had claimed is made ready again. A process that finishes a job deletes its claim:
--- whether that was there is not looked at (finish=any), or must be so (finish=once).
--- After rails/solid_queue pull request 761. Truth expected: any broken: a process that was pruned, and lives, finishes a
--- job that another has claimed by then: owner-release. once right.
+-- too long is pruned, and its claims are made ready again. A process that finishes a job deletes its claim: whether
+-- that was there is not looked at (finish=any), or must be so (finish=once). After rails/solid_queue pull request
+-- 761. Truth expected: any broken: a process that was pruned, and lives, finishes a job that another has claimed by
+-- then: owner-release. once right.
 --
 -- strategy: pruned-alive
 -- shape: queue

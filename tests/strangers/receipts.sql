@@ -1,7 +1,7 @@
--- A claim is a batch, and is ended as one: each item by its number and the count of its deliveries. match=pairs asks for
--- both of one item; match=lists asks whether the number is among the numbers, and the count among the counts.
--- A common mechanism. Truth expected: pairs right; lists broken: another item's count is taken for that
--- of one that is somebody else's by now.
+-- A claim is a batch, and is ended as one: each item by its number and the count of its deliveries. match=pairs
+-- checks both of one item; match=lists checks that the number is among the numbers, and the count among the counts. A
+-- common mechanism. Truth expected: pairs right; lists broken: another item's count is taken for that of one that
+-- another worker has by now.
 --
 -- strategy: receipts
 -- shape: queue

@@ -1,6 +1,6 @@
--- A claim is a lease; what has failed is due again later. retry=mine asks whose claim it was; retry=number asks for the
--- item's number alone: who comes too late gives away what another has by then.
--- A common mechanism. Truth expected: mine right; number broken: owner-release and no-duplicate.
+-- A claim is a lease; a failed item is due again later. retry=mine checks the claim's owner; retry=number checks the
+-- item's number alone: a late worker gives away another's item. A common mechanism. Truth expected: mine right;
+-- number broken: owner-release and no-duplicate.
 --
 -- strategy: retried-lease
 -- shape: queue

@@ -1,6 +1,6 @@
--- An item that failed is tried again later. retry=own asks for the attempt; retry=number asks for the item alone: who was
--- too slow, and was rescued, makes an item ready that another has by then.
--- After river and oban. Truth expected: own right; number broken: owner-release, and no-duplicate by what follows.
+-- An item that failed is tried again later. retry=own checks the attempt; retry=number checks the item alone: a slow
+-- worker that lost its item makes an item ready that another has by then. After river and oban. Truth expected: own
+-- right; number broken: owner-release, and no-duplicate by what follows.
 --
 -- strategy: retried
 -- shape: queue

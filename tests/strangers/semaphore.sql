@@ -1,9 +1,9 @@
--- A semaphore: how many permits are free is a number, and each holder has a row with the end of his lease. Who asks for a
--- permit first takes back what is past. Whoever gives his own back finds his row (release=own), or does not look
--- (release=always): what was taken back from him is given back twice. reap=dropped takes the rows of those who are late
--- and forgets the number.
--- A common mechanism. Truth expected: own, counted right; always broken: permits, and exclusive by and by;
--- dropped broken: permits.
+-- A semaphore: how many permits are free is a number, and each holder has a row with the end of
+-- its lease. A request for a permit first takes back expired ones. A release checks its own row
+-- (release=own), or does not (release=always): an expired permit is given back twice.
+-- reap=dropped takes the rows of late holders and forgets the number. A common mechanism. Truth
+-- expected: own, counted right; always broken: permits, and exclusive by and by; dropped broken:
+-- permits.
 --
 -- strategy: semaphore
 -- shape: lock

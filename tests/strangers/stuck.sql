@@ -1,6 +1,6 @@
--- Locks that nobody gets any more, or that some never get. free=null writes NULL when it is given back, and asks for
+-- Locks that no worker gets any more, or that some never get. free=null writes NULL when it is given back, and asks for
 -- it: right. free=equal compares NULL with =, which is never true, so the first holder is the last one. free=due asks for
--- a due time that starts as NULL: nobody is ever granted it.
+-- a due time that starts as NULL: no worker is ever granted it.
 -- Truth expected: null right; equal and due broken: progress.
 --
 -- strategy: stuck

@@ -1,7 +1,7 @@
--- A row is a lock, and says until when. Whoever finds one that is past removes it, and inserts his own. remove=found
--- removes what it found; remove=any removes whatever has that name by then.
--- A common mechanism. Truth expected: found right; any broken: two find the same row, and the second
--- removes the first one's new lock: exclusive.
+-- A row is a lock with an end. A worker that finds an expired one removes it, and inserts its own.
+-- remove=found removes what it found; remove=any removes any row of that name. A common mechanism.
+-- Truth expected: found right; any broken: two find the same row, and the second removes the first one's new
+-- lock: exclusive.
 --
 -- strategy: takeover
 -- shape: lock

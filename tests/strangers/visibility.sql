@@ -1,8 +1,8 @@
--- A received message is hidden for a while; who needs longer hides it for longer, again and again. renew=own asks
--- whether the receiver still has it. renew=number asks for the message's number alone: who comes too late takes it from
--- its next receiver. renew=row writes a column that receivers do not look at: nothing is prolonged. renew=back brings a
--- message back that another has completed in between.
--- After the visibility timeouts of SQS and pgmq (set_vt, by msg_id). Truth expected: own right; the others broken:
+-- A received message is hidden for a while; a slow receiver hides it for longer, again and again.
+-- renew=own checks that the receiver still has it. renew=number checks the message's number alone: a late
+-- receiver takes it from the next one. renew=row writes a column that receivers do not look at: nothing is
+-- prolonged. renew=back brings a message back that another has completed in between. After the visibility
+-- timeouts of SQS and pgmq (set_vt, by msg_id). Truth expected: own right; the others broken:
 -- no-duplicate.
 --
 -- strategy: visibility

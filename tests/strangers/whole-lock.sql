@@ -1,6 +1,6 @@
--- A lock in whole seconds, as caches and frameworks write it: expiration is the second in which it ends. free=past takes
--- what is past; free=young has the comparison the wrong way round.
--- After Laravel's database locks. Truth expected: past right, though a lease of ten seconds may be one of nine; young broken:
+-- A lock in whole seconds, as caches and frameworks write it: expiration is the second in which it ends.
+-- free=past takes an expired one; free=young has the comparison the wrong way round. After Laravel's database
+-- locks. Truth expected: past right, though a lease of ten seconds may be one of nine; young broken:
 -- exclusive.
 --
 -- strategy: whole-lock

@@ -1,6 +1,6 @@
--- A queue whose reservations are seconds: what was reserved retry_after seconds ago is ready again. pop=locked selects and
--- marks in one transaction; pop=read does not lock what it selects.
--- After Laravel's database queue. Truth expected: locked right, though a reservation may be one second shorter; read broken:
+-- A queue whose reservations are seconds: an item reserved retry_after seconds ago is ready again. pop=locked
+-- selects and marks in one transaction; pop=read does not lock the selected item. After Laravel's database
+-- queue. Truth expected: locked right, though a reservation may be one second shorter; read broken:
 -- no-duplicate.
 --
 -- strategy: whole-queue
