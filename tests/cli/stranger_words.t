@@ -128,6 +128,6 @@ unlike($out, qr/^#   to change: let recover/m, '... and no word of its recover')
 # Put behind the position, or given back behind it: either may be met first.
 ($status, $out) = until_shown(sub { return $_[1] =~ /^# position on sqlite breaks no-loss:$/m },
     'verify', '-s', "$folder/position.sql", '-d', 'sqlite:', '--opt', 'back=behind', '-q', '--no-explore');
-like($out, qr/^#   to change: what (?:is given back|was put) is not found/m, 'position: what is lost, and why');
+like($out, qr/^#   to change: an item (?:that is given back )?is not found/m, 'position: what is lost, and why');
 
 done_testing();
