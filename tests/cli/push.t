@@ -121,7 +121,7 @@ sub refused
 refused('two at once', changed('two', 'request = ends.get()', 'say({"event": "claimed", "item": 2}); request = ends.get()'),
     qr/claims another item while one is in hand/);
 refused('too early', changed('early', 'elif do == "setup":', "elif do == 'setup':\n        say({'event': 'claimed', 'item': 2})"),
-    qr/an event before it was told to work/);
+    qr/an event before it received "work"/);
 refused('another event', changed('event', '"event": "claimed"', '"event": "grabbed"'), qr/an event must be "claimed"/);
 refused('no number', changed('number', '"item": rows[0][0]', '"item": "x"'), qr/an event must be "claimed", with a whole number/);
 refused('a lock', changed('lock', '"shape":"queue","claims":["no-duplicate","no-loss"]', '"shape":"lock","claims":["exclusive"]'),

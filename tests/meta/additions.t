@@ -111,7 +111,7 @@ sub added
 my ($status, $out, $err) = added('list', 'faults');
 like($out, qr/^drowse +the holder does nothing for a moment$/m, 'the fault is listed');
 ($status, $out) = added('run', '--help');
-like($out =~ s/\s+/ /gr, qr/what goes wrong: none, kill.*, drowse\b/, 'run --help has it');
+like($out =~ s/\s+/ /gr, qr/the injected fault: none, kill.*, drowse\b/, 'run --help has it');
 ($status, $out) = added('verify', '--help');
 like($out =~ s/\s+/ /gr, qr/under each fault: all, kill.*, drowse, skew/, 'verify --help has it');
 ($status, $out, $err) = added('verify', '--faults', 'drowze', '-d', 'sqlite:');
