@@ -130,8 +130,8 @@ static const char *untested(const struct lb_case *c, int guarantee)
 static const char *undecidable_waits(const struct lb_case *c, char *buf, size_t size)
 {
     const uint64_t bound_ns = c->model->progress_bound_ns, demand_ns = c->model->progress_demand_ns;
-    const uint64_t start_ns = c->history->start_ns;
-    const uint64_t length_ns = c->end_ns > start_ns ? c->end_ns - start_ns : 0;
+    const uint64_t begin_ns = c->history->begin_ns;
+    const uint64_t length_ns = c->end_ns > begin_ns ? c->end_ns - begin_ns : 0;
     /* Where nothing was ever granted, no worker waited for the holds of others. */
     const bool is_idle = c->out->measures.n_holds == 0 && c->out->measures.n_claims == 0;
     const bool is_short = bound_ns < demand_ns && !is_idle;

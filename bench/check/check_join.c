@@ -110,6 +110,7 @@ int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncer
     struct lb_history_view view = {.logs = joined->logs,
                                    .start_ns = views[0].start_ns + rise,
                                    .start_unix_ns = views[0].start_unix_ns,
+                                   .begin_ns = UINT64_MAX,
                                    .names = views[0].names,
                                    .meta = joined->meta,
                                    .memory = joined};
@@ -119,6 +120,8 @@ int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncer
         uint32_t first_log = (uint32_t)view.n_logs;
         if (start < view.start_ns)
             view.start_ns = start;
+        if (views[i].begin_ns + shift < view.begin_ns)
+            view.begin_ns = views[i].begin_ns + shift;
         for (size_t k = 0; k < views[i].n_logs; k++, view.n_logs++) {
             const struct lb_log_view *from = &views[i].logs[k];
             char *name = NULL;

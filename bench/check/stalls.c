@@ -112,7 +112,7 @@ void lb_judge_stalls(struct lb_case *c)
     enum { MOST = 5 }; /* one part in five */
     merge(&c->stalls);
     merge(&c->unrun);
-    uint64_t start = c->history->start_ns, length = c->end_ns > start ? c->end_ns - start : 0;
+    uint64_t start = c->history->begin_ns, length = c->end_ns > start ? c->end_ns - start : 0;
     uint64_t lost = lb_stalled_within(c, start, c->end_ns);
     c->out->measures.n_stalls = c->stalls.n;
     c->out->measures.stalled_ns = lost;

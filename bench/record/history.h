@@ -224,6 +224,7 @@ struct lb_history_view {
     uint64_t n_events;
     uint64_t start_ns;            /* CLOCK_MONOTONIC at creation: time zero for people */
     uint64_t start_unix_ns;       /* CLOCK_REALTIME then */
+    uint64_t begin_ns;            /* when recording began; in text, time zero may lie far before */
     const struct lb_names *names; /* names of items in text files; NULL: unknown */
     const char *meta;             /* "key=value" lines, NUL-terminated */
     bool truncated;    /* something is missing, from the file or since the disk was full: read

@@ -369,7 +369,7 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
     view->logs = memory->logs;
     if (reader->truncated)
         view->whole_ns = whole_until(reader, view);
-    view->start_ns = header->start_ns;
+    view->start_ns = view->begin_ns = header->start_ns;
     view->start_unix_ns = header->start_unix_ns;
     /* Without a length its writer was killed while it was set. */
     view->meta = header->meta_length > 0 ? header->meta : "";

@@ -61,6 +61,7 @@ struct reader {
     uint64_t n_wanted; /* events, as the meta text has it */
     bool has_wanted;
     uint64_t n_events, last_ns;
+    uint64_t begin_ns;       /* the meta's time, or that of the first event */
     struct other_item other; /* the first, if this is of a queue */
     bool has_put, has_drain;
     uint64_t last_put_ns, drain_ns; /* end of the last enqueue, invoke of the last good drain */
@@ -376,6 +377,8 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
     if (code != 0)
         return code;
     note_drain(reader, invoke_ns, translated);
+    if (event->time_ns < reader->begin_ns)
+        reader->begin_ns = event->time_ns;
     if (event->time_ns > reader->last_ns)
         reader->last_ns = event->time_ns;
     if (event->object >= reader->facts.n_objects && translated->kind == LB_TR_OPERATION)
@@ -415,6 +418,9 @@ static int read_meta(struct reader *reader, const struct lb_raw_op *raw)
         reader->start_unix_ns = (uint64_t)unix_ns->integer;
     reader->has_wanted = events->kind == LB_RAW_INTEGER;
     reader->n_wanted = (uint64_t)events->integer;
+    const struct lb_raw *time = &raw->keys[LB_KEY_TIME];
+    if (time->kind == LB_RAW_INTEGER && time->integer >= 0)
+        reader->begin_ns = (uint64_t)time->integer;
     if (value->kind != LB_RAW_STRING && value->kind != LB_RAW_NAME)
         return 0;
     if (reader->meta != NULL)
@@ -538,6 +544,7 @@ static int finish(struct reader *reader, struct lb_history_view *ret_view,
     if (code != 0)
         return code;
     ret_view->start_unix_ns = reader->start_unix_ns;
+    ret_view->begin_ns = reader->begin_ns == UINT64_MAX ? 0 : reader->begin_ns;
     /* Events are written in order of time: all is there up to the last. */
     ret_view->truncated =
         reader->has_wanted ? reader->n_events < reader->n_wanted : reader->meta != NULL;
@@ -594,7 +601,8 @@ static int refuse_wrapped(struct lb_scan *scan)
 static int read_text(struct lb_scan *scan, const struct lb_read_options *options,
                      struct lb_history_view *ret_view, struct lb_read_facts *ret_facts)
 {
-    struct reader reader = {.scan = scan, .format = options->format, .tr = {.scan = scan}};
+    struct reader reader = {
+        .scan = scan, .format = options->format, .tr = {.scan = scan}, .begin_ns = UINT64_MAX};
     struct lb_raw_op raw = {.at = NULL};
     reader.tr.ignore = options->ignore;
     if (reader.format == LB_HISTORY_AUTO)

@@ -378,7 +378,8 @@ static int write_meta(struct writer *writer, struct lb_error *err)
     put_name(writer, "type", "info");
     put_name(writer, "f", "meta");
     put_name(writer, "process", "nemesis");
-    put_unsigned(writer, "time", 0);
+    put_unsigned(writer, "time",
+                 view->begin_ns > writer->zero_ns ? view->begin_ns - writer->zero_ns : 0);
     put_unsigned(writer, "index", writer->index);
     put_text(writer, "value", text);
     free(text);

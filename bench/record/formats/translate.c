@@ -411,27 +411,39 @@ static int read_log(struct lb_translator *tr, const struct lb_raw_op *raw,
     return 0;
 }
 
-/* A number, or a name: names are numbered from LB_NAMED_PROCESS on. An export gives these numbers,
- * so they are read, too; beside names they are ambiguous. */
+static bool is_name(const struct lb_raw *raw)
+{
+    return raw->kind == LB_RAW_NAME || raw->kind == LB_RAW_STRING;
+}
+
+/* Names of processes are numbered from LB_NAMED_PROCESS on. */
+static int read_name(struct lb_translator *tr, const struct lb_raw *name, uint32_t *ret_process)
+{
+    uint32_t number;
+    int code = intern_value(tr, &tr->processes, name, &number);
+    if (code == 0)
+        *ret_process = LB_NAMED_PROCESS + number;
+    return code;
+}
+
+/* A number, or a name. An export has the numbers of names, so they are read, too; beside names they
+ * are ambiguous. */
 static int read_process(struct lb_translator *tr, const struct lb_raw_op *raw,
                         uint32_t *ret_process)
 {
     const struct lb_raw *process = &raw->keys[LB_KEY_PROCESS];
-    bool is_name = process->kind == LB_RAW_NAME || process->kind == LB_RAW_STRING;
-    uint32_t number;
-    if (!is_name && process->kind != LB_RAW_INTEGER)
+    bool has_name = is_name(process);
+    if (!has_name && process->kind != LB_RAW_INTEGER)
         return lb_scan_fail(tr->scan, raw->at,
                             process->kind == LB_RAW_ABSENT || process->kind == LB_RAW_NIL
                                 ? "an operation without a process"
                                 : "process must be a whole number or a name");
-    int code = is_name ? intern_value(tr, &tr->processes, process, &number)
-                       : read_count(tr, raw, LB_KEY_PROCESS, "process", LB_LARGEST_PROCESS, 0,
-                                    ret_process);
+    int code = has_name ? read_name(tr, process, ret_process)
+                        : read_count(tr, raw, LB_KEY_PROCESS, "process", LB_LARGEST_PROCESS, 0,
+                                     ret_process);
     if (code != 0)
         return code;
-    if (is_name)
-        *ret_process = LB_NAMED_PROCESS + number;
-    else
+    if (!has_name)
         tr->has_large_process |= *ret_process >= LB_NAMED_PROCESS;
     if (tr->has_large_process && tr->processes.n > 0)
         return lb_scan_fail(tr->scan, raw->at,
@@ -510,8 +522,10 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
     event->type = LB_EV_NOTE;
     event->answer = answer_of(&raw->keys[LB_KEY_ERROR], event->op, LB_EV_OK);
     int code = read_log(tr, raw, translated);
+    const struct lb_raw *by = &raw->keys[LB_KEY_BY];
     if (code == 0)
-        code = read_count(tr, raw, LB_KEY_BY, "by", UINT32_MAX, 0, &event->process);
+        code = is_name(by) ? read_name(tr, by, &event->process)
+                           : read_count(tr, raw, LB_KEY_BY, "by", UINT32_MAX, 0, &event->process);
     if (code == 0)
         code = read_value(tr, raw, event);
     if (code == 0)
