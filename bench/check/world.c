@@ -394,7 +394,8 @@ static int end_session(struct lb_case *c, const struct lb_world_event *note, con
             continue; /* is_later: granted after its own worker's note, within the tick */
         lose(c, hold, lost);
         note_again(c, hold, low);
-        if (low >= asked && hold->start < note->low && note->log != note->target &&
+        bool is_released = hold->end <= c->end_ns; /* an open hold lasts until after the run */
+        if (is_released && low >= asked && hold->start < note->low && note->log != note->target &&
             find_late(c, hold, note) != 0)
             return LB_E_MEMORY;
         if (hold->is_dead && hold->end > lost)
