@@ -33,7 +33,7 @@ _lockbench() {
     --metric) words='rate p50 p95 p99 cpu' ;;
     --format)
         # Which of them is the command's own to say.
-        words=$("$program" "$command" --help 2>/dev/null | sed -n '/--format=/,/^ *\(-[a-zA-Z], *\)\?--[a-eg-z]/p' |
+        words=$("$program" "$command" --help all 2>/dev/null | sed -n '/--format=/,/^ *\(-[a-zA-Z], *\)\?--[a-eg-z]/p' |
             grep -owF "$("$program" list formats --names 2>/dev/null)" | sort -u)
         ;;
     --arrivals) words='poisson even' ;;
@@ -45,7 +45,7 @@ _lockbench() {
         ;;
     *)
         if [[ $current == -* ]]; then
-            words=$("$program" "$command" --help 2>/dev/null |
+            words=$("$program" "$command" --help all 2>/dev/null |
                 sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')
         elif [[ $command == list ]]; then
             words='strategies scenarios engines guarantees faults formats results'

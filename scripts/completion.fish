@@ -8,7 +8,7 @@ end
 
 function __lockbench_options
     set -l words (commandline -opc)
-    test (count $words) -ge 2; and $words[1] $words[2] --help 2>/dev/null | string match -rg '^  (?:-[a-zA-Z],|   ) (--[a-z-]+)'
+    test (count $words) -ge 2; and $words[1] $words[2] --help all 2>/dev/null | string match -rg '^  (?:-[a-zA-Z],|   ) (--[a-z-]+)'
 end
 
 function __lockbench_list
@@ -23,7 +23,7 @@ end
 
 function __lockbench_formats
     set -l words (commandline -opc)
-    $words[1] $words[2] --help 2>/dev/null | string join ' ' | string match -r -- '--format=.*?(?= --)' |
+    $words[1] $words[2] --help all 2>/dev/null | string join ' ' | string match -r -- '--format=.*?(?= --)' |
         string match -rga '\b('(string join '|' ($words[1] list formats --names 2>/dev/null))')\b' | sort -u
 end
 

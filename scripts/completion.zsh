@@ -23,7 +23,7 @@ _lockbench() {
     --export) compadd -- edn jsonl ;;
     --metric) _values -s , metric rate p50 p95 p99 cpu ;;
     --format)
-        compadd -- ${(f)"$($program $command --help 2>/dev/null | sed -n '/--format=/,/^ *\(-[a-zA-Z], *\)\{0,1\}--[a-eg-z]/p' |
+        compadd -- ${(f)"$($program $command --help all 2>/dev/null | sed -n '/--format=/,/^ *\(-[a-zA-Z], *\)\{0,1\}--[a-eg-z]/p' |
             grep -owF "$($program list formats --names 2>/dev/null)" | sort -u)"}
         ;;
     --arrivals) compadd -- poisson even ;;
@@ -32,7 +32,7 @@ _lockbench() {
     -o | --output | --sql-dir | --resume) _files -/ ;;
     *)
         if [[ $words[CURRENT] == -* ]]; then
-            compadd -- ${(f)"$($program $command --help 2>/dev/null | sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')"}
+            compadd -- ${(f)"$($program $command --help all 2>/dev/null | sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')"}
         elif [[ $command == list ]]; then
             compadd -- strategies scenarios engines guarantees faults formats results
         elif [[ $command == show ]]; then

@@ -12,46 +12,43 @@
     (LB_FLAGS_SELECT | LB_FLAGS_RUN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL)
 
 static const struct lb_command commands[] = {
-    {"list", "[strategies|scenarios|engines|guarantees|faults|formats|results [DIR]]",
+    {"list", "[strategies | scenarios | engines | guarantees | faults | formats | results [DIR]]",
      "Lists what is built in, or the stored results.", LB_FLAGS_LIST | LB_FLAGS_GENERAL, 2,
      lb_command_list, NULL},
     {"show", "NAME|FILE.sql|DIR [-d ENGINE] [--opt NAME=VALUE]... [--format FORMAT]",
-     "Prints a strategy's statements, ready to paste or to change; or a stored result.",
+     "Prints a strategy's statements, ready to paste; or a stored result.",
      LB_FLAGS_SHOW | LB_FLAGS_GENERAL, 1, lb_command_show, NULL},
     {"lint", "FILE... [-d URI]... [--opt NAME=VALUE]...",
-     "Checks strategy files without running them; with -d the server checks the statements too.",
-     LB_FLAGS_LINT | LB_FLAGS_GENERAL, 1000, lb_command_lint, NULL},
+     "Checks strategy files without running them.", LB_FLAGS_LINT | LB_FLAGS_GENERAL, 1000,
+     lb_command_lint, NULL},
     {"run", "-s STRATEGY [-d URI] [-S SCENARIO] [OPTION...]",
      "Runs one strategy under one scenario and judges it.", MEASURES | LB_FLAGS_COSTS, 0,
      lb_command_run, NULL},
     {"compare", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [OPTION...]",
-     "Runs strategies side by side and judges them. Without -d: on embedded SQLite.",
-     MEASURES | LB_FLAGS_COSTS | LB_FLAGS_BASELINE, 0, lb_command_compare, NULL},
-    {"verify", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [--faults NAME,...] [OPTION...]",
-     "Checks every guarantee and prints TAP: one line per strategy, engine, scenario, guarantee.",
+     "Runs strategies side by side and judges them.", MEASURES | LB_FLAGS_COSTS | LB_FLAGS_BASELINE,
+     0, lb_command_compare, NULL},
+    {"verify", "[-s A,B|all] [-d URI]... [-S SCENARIO,...] [OPTION...]",
+     "Checks every guarantee, and prints one line of TAP for each.",
      MEASURES | LB_FLAGS_FAULTS | LB_FLAGS_MATRIX | LB_FLAGS_EXPLORED, 0, lb_command_verify, NULL},
-    {"plan", "-s A,B [-d URI] [--slo 'p99<50ms'] [--demand 800/s] [OPTION...]",
-     "Sizes a system: what N workers carry, how many a demand needs, how much is left.",
+    {"plan", "-s A,B [-d URI] [--slo SLO] [--demand RATE] [OPTION...]",
+     "Sizes a system: what N workers carry, how many a demand needs.",
      LB_FLAGS_SELECT | LB_FLAGS_PLAN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL, 0,
      lb_command_plan, NULL},
-    {"diff", "BASE NEW [OPTION...]",
-     "Compares two stored results. Exits with 4 if the new one is slower, 5 if undecided.",
+    {"diff", "BASE NEW [OPTION...]", "Compares two stored results: is the new one slower?",
      LB_FLAGS_DIFF | LB_FLAGS_GENERAL, 2, lb_command_diff, NULL},
-    {"report", "DIR... [-o FILE.html]",
-     "Shows stored results as one HTML page: verdicts, charts, violations, configuration.",
+    {"report", "DIR... [-o FILE.html]", "Shows stored results as one HTML page.",
      LB_FLAGS_REPORT | LB_FLAGS_GENERAL, 1000, lb_command_report, NULL},
     {"explore", "-s STRATEGY [-d URI] [OPTION...]",
-     "Tries every interleaving of a few workers' statements; shows the shortest that fails.",
+     "Tries every interleaving of a few workers' statements.",
      LB_FLAGS_SELECT | LB_FLAGS_EXPLORE | LB_FLAGS_GENERAL, 0, lb_command_explore, NULL},
     {"record", "-s PROGRAM -d URI -o FILE.sql [--opt NAME=VALUE]...",
-     "Writes what a program sends to PostgreSQL as a strategy file to start from.",
+     "Writes what a program sends to PostgreSQL as a strategy file.",
      LB_FLAGS_RECORD | LB_FLAGS_GENERAL, 0, lb_command_record, NULL},
-    {"check", "FILE... [OPTION...]",
-     "Judges a recorded history, from lockbench or another tool. Several files are one history.",
+    {"check", "FILE... [OPTION...]", "Judges a recorded history, from lockbench or another tool.",
      LB_FLAGS_CHECK | LB_FLAGS_GENERAL, 1000, lb_command_check, NULL},
     {.name = "experiment",
      .arguments = "FILE [SECTION...] [OPTION...]",
-     .summary = "Runs what a file says: several commands, with their options, as one experiment.",
+     .summary = "Runs the commands of a file as one experiment.",
      .groups = LB_FLAGS_GENERAL,
      .run_words = lb_command_experiment},
     {.name = NULL},
@@ -59,13 +56,13 @@ static const struct lb_command commands[] = {
 
 static void print_help(FILE *out)
 {
-    fputs("Usage: lockbench COMMAND [OPTION...]\n\n"
+    fputs("Usage: lockbench COMMAND [OPTION...]\n"
           "Tests and benchmarks locks and job queues that live in SQL tables.\n\nCommands:\n",
           out);
     for (const struct lb_command *command = commands; command->name != NULL; command++)
         fprintf(out, "  %-10s %s\n", command->name, command->summary);
-    fputs("\nlockbench COMMAND --help shows a command's options. lockbench --version shows the\n"
-          "version. The manual is lockbench(1).\n\n"
+    fputs("\nlockbench COMMAND --help shows a command's common options, --help all every one;\n"
+          "lockbench --version shows the version. The manual is lockbench(1).\n\n"
           "Exit status: 0 all as claimed; 1 a guarantee was violated; 2 usage or bad file;\n"
           "3 environment; 4 regression or SLO missed; 5 inconclusive; 130 interrupted.\n",
           out);
@@ -106,7 +103,8 @@ static enum lb_exit run_command(const struct lb_command *command, int argc, char
     if (rc != 0)
         status = lb_cli_complain(&err);
     else if (args.help)
-        status = lb_args_help(command, stdout) == 0 ? LB_EXIT_OK : LB_EXIT_ENVIRONMENT;
+        status =
+            lb_args_help(command, args.help_all, stdout) == 0 ? LB_EXIT_OK : LB_EXIT_ENVIRONMENT;
     else
         status = command->run(&args);
     lb_args_release(&args);
@@ -131,7 +129,7 @@ static enum lb_exit choose(int argc, char **argv)
         command = find_command(argv[2]);
         if (command == NULL)
             return unknown_command(argv[2]);
-        lb_args_help(command, stdout);
+        lb_args_help(command, argc > 3 && strcmp(argv[3], "all") == 0, stdout);
     } else {
         command = find_command(first);
         if (command == NULL)

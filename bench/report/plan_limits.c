@@ -106,11 +106,11 @@ static const char *words_of(const char *cause)
 {
     static const struct {
         const char *cause, *words;
-    } all[] = {{"log", "waiting for the server's log to reach the disk"},
-               {"server", "waiting for the server's own latches"},
-               {"locks", "waiting for each other's locks"},
-               {"disk", "waiting for the server's disk"},
-               {"processor", "running on the server's processors"}};
+    } all[] = {{"log", "waited for the server's log to reach the disk"},
+               {"server", "waited for the server's own latches"},
+               {"locks", "waited for each other's locks"},
+               {"disk", "waited for the server's disk"},
+               {"processor", "ran on the server's processors"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (strcmp(all[i].cause, cause) == 0)
             return all[i].words;
@@ -135,8 +135,8 @@ static void add_waits(struct limits *limits, const struct lb_cell *cell)
             most = most == NULL ? waits[i].name : most; /* the first is the most frequent */
             sessions += waits[i].sessions;
         }
-        snprintf(text, sizeof text, "of %.0f sessions %.1f were %s, on average%s%s%s", workers,
-                 sessions, words_of(causes[c]),
+        snprintf(text, sizeof text, "on average %.1f of %.0f sessions %s%s%s%s", sessions, workers,
+                 words_of(causes[c]),
                  c == CAUSES - 1 ? "" : " (most: ", c == CAUSES - 1 || most == NULL ? "" : most,
                  c == CAUSES - 1 ? "" : ")");
         add(limits, causes[c], workers > 0 ? sessions / workers : 0, text);

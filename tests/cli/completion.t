@@ -38,7 +38,7 @@ is(offered('list', 'r'), 'results', 'stored results');
 is(offered('list', 's'), 'scenarios strategies', 'what can be listed');
 is(offered('report', "$ENV{LB_SOURCE}/tests/u"), "$ENV{LB_SOURCE}/tests/unit", 'results are directories');
 my $options = offered('run', '--');
-my ($status, $help) = lockbench('run', '--help');
+my ($status, $help) = lockbench('run', '--help', 'all');
 is($options, join(' ', sort $help =~ /^  (?:-\w,|   ) (--[a-z-]+)/mg), 'every option of --help, and no other');
 
 

@@ -39,14 +39,14 @@ unlike($out, qr/\b1 workers |[2-9] round: /, '... and plurals are right');
 # --- the words ---
 ($status, $out, $err) = until_shown(sub { return $_[1] =~ /^# plainjob on sqlite breaks no-duplicate:$/m },
     'verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '-q');
-like($err, qr/^# plainjob on sqlite breaks no-duplicate:\n(?:#   \S+plainjob\.sql:\d+: .*\n)+#   to change: /m,
+like($err, qr/^# plainjob on sqlite breaks no-duplicate:\n(?:#   \S+plainjob\.sql:\d+: .*\n)+#   The fix: /m,
     'a harness is told on standard error what to change');
 like($out, qr/^# limit of recover: timeout_ms, inferred from line 38/m, 'the plan in short');
 # It breaks owner-release as well, in most runs: once in some thirty items. A machine that stands still hides both.
 my ($words) = $out =~ /^# plainjob on sqlite breaks no-duplicate:\n((?:#   .*\n)+)/m;
 like($words // '', qr/without having been given back.*\n#   \S+plainjob\.sql:28: SELECT id, payload .*\n#   \S+plainjob\.sql:38: /,
     'what happened, and the lines that allow it');
-like($words // '', qr/^#   to change: let recover use the time of the claim/m, 'what to change');
+like($words // '', qr/^#   The fix: let recover use the time of the claim/m, 'what to change');
 my ($command) = ($words // '') =~ /^#   shown by: lockbench (.*)$/m;
 like($out, qr/^# plainjob on sqlite: \d guarantees? broken in \d+ s: \d+ schedules explored/m, 'and what was looked for');
 like($command // '', qr/^(?:run|explore) -s \S+plainjob\.sql -d sqlite: /, 'the command that shows it alone');
@@ -95,7 +95,7 @@ for my $i (0 .. $#told) {
     my ($said) = $out =~ $finding;
     like($said // $out, $row->{lines}, "$row->{what}: the lines");
     like($err, qr/^# not ok: \S+ sqlite .* $row->{guarantee}\n#   \S.*\n#   again: lockbench /m, '... for prove, also with -q');
-    like($said // '', qr/^#   to change: .*\Q$row->{change}/m, '... and what to change');
+    like($said // '', qr/^#   The fix: .*\Q$row->{change}/m, '... and what to change');
     my ($shows) = ($said // '') =~ /^#   shown by: lockbench (.*)$/m;
     ok(defined $shows, '... and a command') or next;
     next if $shows !~ /^explore/;
@@ -122,12 +122,12 @@ UPDATE job SET state = 0 WHERE state = 1 AND since_ms < :now - :timeout_ms;
 SQL
 ($status, $out) = until_shown(sub { return $_[1] =~ /^# taking on sqlite breaks no-duplicate:$/m },
     'verify', '-s', spew('taking.sql', $taking), '-d', 'sqlite:', '-q', '--budget', '5s');
-like($out, qr/^#   to change: claim itself takes what another has in hand/m, 'a claim that takes what is taken');
-unlike($out, qr/^#   to change: let recover/m, '... and no word of its recover');
+like($out, qr/^#   The fix: claim itself takes what another has in hand/m, 'a claim that takes what is taken');
+unlike($out, qr/^#   The fix: let recover/m, '... and no word of its recover');
 
 # Put behind the position, or given back behind it: either may be met first.
 ($status, $out) = until_shown(sub { return $_[1] =~ /^# position on sqlite breaks no-loss:$/m },
     'verify', '-s', "$folder/position.sql", '-d', 'sqlite:', '--opt', 'back=behind', '-q', '--no-explore');
-like($out, qr/^#   to change: an item (?:that is given back )?is not found/m, 'position: what is lost, and why');
+like($out, qr/^#   The fix: an item (?:that is given back )?is not found/m, 'position: what is lost, and why');
 
 done_testing();

@@ -98,11 +98,20 @@ is($out, '', 'no command: nothing on stdout');
 is($status, 0, '--version');
 like($out, qr/\Alockbench \d+\.\d+\.\d+\n\z/, 'the version');
 
+# A terminal of 80x24 shows it at once, with the shell's prompt below.
+sub fits
+{
+    my ($help, $name) = @_;
+    cmp_ok(scalar split(/\n/, $help), '<', 24, "$name: fewer than 24 lines");
+    unlike($help, qr/^.{81}/m, "$name: at most 80 columns");
+}
+
 for my $args (['--help'], ['help']) {
     ($status, $out, $err) = lockbench(@$args);
     is($status, 0, "@$args");
     like($out, qr/^  compare /m, "@$args names the commands");
 }
+fits($out, '--help');
 my @commands = $out =~ /^  ([a-z]+) +[A-Z]/mg;
 cmp_ok(scalar @commands, '>=', 4, 'there are commands');
 for my $command (@commands) {
@@ -110,6 +119,13 @@ for my $command (@commands) {
     is("$status$err", '0', "$command --help");
     like($out, qr/\AUsage: lockbench $command /, "$command --help: its usage");
     is((lockbench('help', $command))[1], $out, "help $command is the same");
+    fits($out, "$command --help");
+    my (undef, $all) = lockbench($command, '--help', 'all');
+    is((lockbench('help', $command, 'all'))[1], $all, "help $command all is the same");
+    unlike($all, qr/^.{81}/m, "$command --help all: no line is longer than 80 columns");
+    my $options = qr/^  (?:-\w,|   ) (--[a-z-]+)/m;
+    my %has = map { $_ => 1 } $all =~ /$options/g;
+    is_deeply([grep { !$has{$_} } $out =~ /$options/g], [], "$command --help all has every option of --help");
 }
 
 ($status, $out, $err) = lockbench('list');

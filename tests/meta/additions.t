@@ -110,9 +110,9 @@ sub added
 # --- the fault ---
 my ($status, $out, $err) = added('list', 'faults');
 like($out, qr/^drowse +the holder does nothing for a moment$/m, 'the fault is listed');
-($status, $out) = added('run', '--help');
+($status, $out) = added('run', '--help', 'all');
 like($out =~ s/\s+/ /gr, qr/the injected fault: none, kill.*, drowse\b/, 'run --help has it');
-($status, $out) = added('verify', '--help');
+($status, $out) = added('verify', '--help', 'all');
 like($out =~ s/\s+/ /gr, qr/under each fault: all, kill.*, drowse, skew/, 'verify --help has it');
 ($status, $out, $err) = added('verify', '--faults', 'drowze', '-d', 'sqlite:');
 is($status, 2, 'a misspelled one is refused');
@@ -128,7 +128,7 @@ like($out, qr/mutex-pair\+drowse/, 'verify asks with it');
 # --- the format ---
 ($status, $out) = added('list', 'formats');
 like($out, qr/^shout +runs,stored results +how many rows, loudly$/m, 'the format is listed');
-($status, $out) = added('run', '--help');
+($status, $out) = added('run', '--help', 'all');
 like($out =~ s/\s+/ /gr, qr/markdown or shout, to standard output/, 'run --help has it');
 ($status, $out, $err) = added('run', '-s', 'cas', '-d', 'sqlite:', '--format', 'shoot');
 like($err, qr/unknown format 'shoot'; did you mean shout\? \(text,.*, shout\)/, 'a misspelled one is refused, and the new one named');

@@ -195,10 +195,8 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
 
 static void print_timing(const struct lb_timing *timing, const char *what, FILE *out)
 {
-    if (timing == NULL) {
-        fprintf(out, "  %-6s none\n", what);
+    if (timing == NULL)
         return;
-    }
     fprintf(out, "  %-6s %s, %s line %d", what, timing->name,
             timing->is_said ? "as said in" : "inferred from", timing->line);
     if (timing->default_ms > 0)
@@ -218,10 +216,10 @@ void lb_outlook_print(const struct lb_outlook *outlook, FILE *out)
             (double)(sum_ns < outlook->budget_ns ? sum_ns : outlook->budget_ns) / 1e9,
             (double)outlook->budget_ns / 1e9);
     if (outlook->is_guest) {
-        fprintf(out, "  lease  %s", outlook->is_lease ? "as its first line says" : "none");
+        if (outlook->is_lease)
+            fputs("  lease  as its first line says\n", out);
         if (outlook->lease_unit_ms > 0)
-            fprintf(out, "; times in units of %u ms", outlook->lease_unit_ms);
-        fputs("\n", out);
+            fprintf(out, "  times  in units of %u ms\n", outlook->lease_unit_ms);
     } else {
         print_timing(f->lease, "lease", out);
         print_timing(f->limit, "limit", out);

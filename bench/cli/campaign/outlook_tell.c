@@ -96,7 +96,7 @@ static void print_advice(const struct lb_outlook *outlook, const struct lb_repor
         last = (size_t)quote->line;
     }
     if (advice.text != NULL)
-        fprintf(out, "#   to change: %s\n", advice.text);
+        fprintf(out, "#   The fix: %s\n", advice.text);
 }
 
 static void print_name(const struct lb_outlook *outlook, enum lb_guarantee guarantee, FILE *out)

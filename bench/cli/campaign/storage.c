@@ -103,10 +103,11 @@ static void tell_how_to_go_on(const struct lb_storage *storage, const struct lb_
     char of[32] = "";
     if (!storage->grows)
         snprintf(of, sizeof of, " of %zu", n_wanted(report));
-    fprintf(stderr,
-            "lockbench: %zu%s runs are done; to go on, the same command with --resume %s for -o or "
-            "--save\n",
-            lb_checkpoint_runs(storage->checkpoint), of, directory);
+    fprintf(
+        stderr,
+        "lockbench: %zu%s runs are done; to go on, the same command with --resume %s instead of -o "
+        "or --save\n",
+        lb_checkpoint_runs(storage->checkpoint), of, directory);
 }
 
 int lb_storage_finish(struct lb_storage *storage, struct lb_report *report, struct lb_error *err)

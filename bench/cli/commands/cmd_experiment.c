@@ -313,7 +313,7 @@ enum lb_exit lb_command_experiment(const struct lb_command *command,
     struct lb_error err;
     enum lb_exit status;
     if (argc > 0 && (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0))
-        return lb_args_help(command, stdout) == 0 ? LB_EXIT_OK : LB_EXIT_ENVIRONMENT;
+        return lb_args_help(command, true, stdout) == 0 ? LB_EXIT_OK : LB_EXIT_ENVIRONMENT;
     int rc = argc == 0 || (argv[0][0] == '-' && argv[0][1] != '\0')
                  ? lb_fail(&err, LB_E_USAGE,
                            "experiment takes a file first: see lockbench "

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "combinations.h"
 #include "format_names.h"
+#include "help.h"
 #include "nearest.h"
 #include "units.h"
 
@@ -221,7 +222,8 @@ static const struct flag flags[] = {
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "%s"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_SHOW, "FORMAT",
      "of a stored result: %s; default: text"},
-    {"help", 'h', FLAG_SWITCH, TO(help), LB_FLAGS_GENERAL, NULL, "shows this help"},
+    {"help", 'h', FLAG_SWITCH, TO(help), LB_FLAGS_GENERAL, NULL,
+     "shows this help; --help all: every option"},
 };
 
 static const struct {
@@ -575,6 +577,10 @@ static int take_all(struct lb_args *args, poptContext context, const struct tabl
         return lb_fail(err, LB_E_USAGE, "option %s: %s", given, poptStrerror(option));
     const char *word;
     while ((word = poptGetArg(context)) != NULL) {
+        if (args->help && strcmp(word, "all") == 0) {
+            args->help_all = true;
+            continue;
+        }
         size_t length = strlen(word);
         bool is_file = length > 4 && strcmp(word + length - 4, ".sql") == 0;
         if (args->positional.n == args->command->max_positional && is_file)
@@ -646,19 +652,9 @@ enum lb_args_kind lb_args_kind(const struct lb_command *command, const char *nam
     return LB_ARGS_UNKNOWN;
 }
 
-int lb_args_help(const struct lb_command *command, FILE *out)
+int lb_args_help(const struct lb_command *command, bool all, FILE *out)
 {
     struct tables tables;
-    char usage[100];
     make_tables(&tables, command);
-    snprintf(usage, sizeof usage, "lockbench %s", command->name);
-    const char *arguments[] = {usage, NULL};
-    poptContext context = poptGetContext(NULL, 1, arguments, tables.top, 0);
-    if (context == NULL)
-        return -1;
-    poptSetOtherOptionHelp(context, command->arguments);
-    poptPrintHelp(context, out, 0);
-    poptFreeContext(context);
-    fprintf(out, "\n%s\n", command->summary);
-    return ferror(out) ? -1 : 0;
+    return lb_help_print(command, tables.top, all, out) ? 0 : -1;
 }

@@ -65,8 +65,8 @@ struct lb_args {
     char *sql_dir, *format, *output, *seed, *repeat, *budget, *reference, *threshold, *faults,
         *save, *baseline, *restart, *failover, *resume, *after_setup, *progress, *metrics_at,
         *trace;
-    bool keep, keep_history, no_record, quiet, no_color, names, help, costs, matrix, charts,
-        no_explore, show_plan, dry_run, json, top;
+    bool keep, keep_history, no_record, quiet, no_color, names, help, help_all, costs, matrix,
+        charts, no_explore, show_plan, dry_run, json, top;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
     struct lb_plan_args plan;
@@ -92,8 +92,8 @@ enum lb_args_kind {
 };
 enum lb_args_kind lb_args_kind(const struct lb_command *command, const char *name);
 
-/* Writes the command's usage and flags. */
-int lb_args_help(const struct lb_command *command, FILE *out);
+/* Writes the command's usage and flags; without all, the common ones. 0, or -1 if out failed. */
+int lb_args_help(const struct lb_command *command, bool all, FILE *out);
 
 /* Appends a copy of the first n bytes of word. 0 or LB_E_MEMORY. */
 int lb_words_add(struct lb_words *words, const char *word, size_t n, struct lb_error *err);

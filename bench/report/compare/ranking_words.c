@@ -137,8 +137,7 @@ char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measure
     }
     list(&words, table, " Equivalent: ", LB_STATS_EQUIVALENT, true, "");
     snprintf(title, sizeof title, " Not shown %s: ", worse(measured));
-    snprintf(none, sizeof none, " Not shown %s: none.", worse(measured));
-    list(&words, table, title, LB_STATS_INCONCLUSIVE, true, none);
+    list(&words, table, title, LB_STATS_INCONCLUSIVE, true, "");
     snprintf(title, sizeof title, " %c%s: ", worse(measured)[0] - 'a' + 'A', worse(measured) + 1);
     list(&words, table, title, LB_STATS_SLOWER, true, "");
     list_others(&words, table);
