@@ -15,7 +15,7 @@ static const struct lb_command commands[] = {
     {"list", "[strategies | scenarios | engines | guarantees | faults | formats | results [DIR]]",
      "Lists what is built in, or the stored results.", LB_FLAGS_LIST | LB_FLAGS_GENERAL, 2,
      lb_command_list, NULL},
-    {"show", "NAME|FILE.sql|DIR [-d ENGINE] [--opt NAME=VALUE]... [--format FORMAT]",
+    {"show", "NAME|FILE.sql|DIR [-d ENGINE] [--as CLIENT] [OPTION...]",
      "Prints a strategy's statements, ready to paste; or a stored result.",
      LB_FLAGS_SHOW | LB_FLAGS_GENERAL, 1, lb_command_show, NULL},
     {"lint", "FILE... [-d URI]... [--opt NAME=VALUE]...",

@@ -27,8 +27,8 @@ cmp_ok(scalar @sources, '>', 250, 'there are sources');
 is_deeply([doubled(@sources)], [], 'no name stands in two folders');
 
 # Code for one engine is in the engine's own files, except the words for the time, which are in one
-# table (program_clock.c); "show" prefers one, and strategies name what they were seen with.
-for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)/|^bench/db/program/program_clock\.c|^bench/cli/commands/cmd_show\.c} } @sources) {
+# table (program_clock.c); "show" prefers one and knows clients, and strategies name what they were seen with.
+for my $path (grep { !m{^strategies/|^bench/db/(?:sqlite|postgres|mariadb)/|^bench/db/program/program_clock\.c|^bench/cli/commands/(?:cmd_show|show_client)\.c} } @sources) {
     open my $file, '<', "$source/$path" or die "$path: $!\n";
     my $code = do { local $/; <$file> } =~ s{/\*.*?\*/}{}gsr;
     my @found = $code =~ /"(sqlite|postgres|mariadb)"/g;

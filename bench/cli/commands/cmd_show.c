@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "guest.h"
 #include "nearest.h"
+#include "show_client.h"
 #include "strategy.h"
 #include "views.h"
 
@@ -216,7 +217,7 @@ static void print_section_line(enum lb_section_name name, const struct lb_sectio
                                            [LB_ON_ERROR_BUSY] = "busy",
                                            [LB_ON_ERROR_RETRY] = "retry",
                                            [LB_ON_ERROR_FAIL] = "fail"};
-    printf("\n-- name: %s [%s]%s%s%s%s\n", lb_section_text(name), engine, tx[section->tx],
+    printf("-- name: %s [%s]%s%s%s%s\n", lb_section_text(name), engine, tx[section->tx],
            begin[section->begin], section->commits_always ? " commit=always" : "",
            section->keeps_session ? " session=keep" : "");
     if (on_error[section->on_error] != NULL)
@@ -230,6 +231,9 @@ static void print_sections(const struct lb_program *program, const char *engine)
         const struct lb_section *section = &program->sections[name];
         if (!section->present)
             continue;
+        putchar('\n');
+        if (name == LB_S_RECOVER)
+            lb_client_warn_recover(program);
         print_section_line((enum lb_section_name)name, section, engine);
         for (size_t i = 0; i < section->n_statements; i++) {
             const struct lb_statement *statement = &section->statements[i];
@@ -257,9 +261,12 @@ static bool is_result(const char *what)
 static enum lb_exit show_result(const struct lb_args *args)
 {
     struct lb_error err;
-    if (args->targets.n > 0 || args->options.n > 0)
+    if (args->targets.n > 0 || args->options.n > 0 || args->as != NULL)
         lb_fail(&err, LB_E_USAGE, "option %s: is for a strategy, and %s is a stored result",
-                args->targets.n > 0 ? "-d" : "--opt", args->positional.words[0]);
+                args->targets.n > 0   ? "-d"
+                : args->options.n > 0 ? "--opt"
+                                      : "--as",
+                args->positional.words[0]);
     else if (lb_result_print(args->positional.words[0], args->format, stdout, &err) == 0)
         return LB_EXIT_OK;
     return err.code == LB_E_ENV ? lb_cli_complain_of_output(&err) : lb_cli_complain(&err);
@@ -268,6 +275,7 @@ static enum lb_exit show_result(const struct lb_args *args)
 enum lb_exit lb_command_show(const struct lb_args *args)
 {
     struct shown shown = {0};
+    enum lb_client client = LB_CLIENT_FILE;
     struct lb_error err;
     if (args->positional.n == 1 && is_result(args->positional.words[0]))
         return show_result(args);
@@ -279,6 +287,8 @@ enum lb_exit lb_command_show(const struct lb_args *args)
     if (r == 0 && args->format != NULL)
         r = lb_fail(&err, LB_E_USAGE, "option --format: is for stored results, and %s is none",
                     args->positional.words[0]);
+    if (r == 0 && args->as != NULL)
+        r = lb_client_find(args->as, &shown.db, &client, &err);
     if (r == 0) {
         const char *what = args->positional.words[0];
         size_t length = strlen(what);
@@ -290,7 +300,11 @@ enum lb_exit lb_command_show(const struct lb_args *args)
         r = open_program(&shown, args, &err);
     if (r == 0) {
         print_header(&shown);
-        print_sections(shown.program, shown.db->name);
+        lb_client_legend(shown.program, client);
+        if (client == LB_CLIENT_FILE)
+            print_sections(shown.program, shown.db->name);
+        else
+            lb_client_sections(shown.program, client);
     }
     lb_program_free(shown.program);
     lb_file_free(shown.file);

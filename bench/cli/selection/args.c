@@ -220,6 +220,8 @@ static const struct flag flags[] = {
     {"names", 0, FLAG_SWITCH, TO(names), LB_FLAGS_LIST, NULL,
      "prints names only, one on each line"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "%s"},
+    {"as", 0, FLAG_TEXT, TO(as), LB_FLAGS_SHOW, "CLIENT",
+     "with the placeholders of psql, mysql, sqlite, jdbc or libpq, ready to paste"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_SHOW, "FORMAT",
      "of a stored result: %s; default: text"},
     {"help", 'h', FLAG_SWITCH, TO(help), LB_FLAGS_GENERAL, NULL,

@@ -64,7 +64,7 @@ struct lb_args {
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, formats, positional;
     char *sql_dir, *format, *output, *seed, *repeat, *budget, *reference, *threshold, *faults,
         *save, *baseline, *restart, *failover, *resume, *after_setup, *progress, *metrics_at,
-        *trace;
+        *trace, *as;
     bool keep, keep_history, no_record, quiet, no_color, names, help, help_all, costs, matrix,
         charts, no_explore, show_plan, dry_run, json, top;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */

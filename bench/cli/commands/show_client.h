@@ -1,0 +1,31 @@
+/* Statements in the words of one client: its placeholders, and how it is given the values. */
+#ifndef LB_SHOW_CLIENT_H
+#define LB_SHOW_CLIENT_H
+
+#include "program.h"
+
+enum lb_client {
+    LB_CLIENT_FILE, /* a strategy file: :name */
+    LB_CLIENT_PSQL,
+    LB_CLIENT_MYSQL,
+    LB_CLIENT_SQLITE,
+    LB_CLIENT_JDBC,
+    LB_CLIENT_LIBPQ,
+};
+
+/* Finds the client. engine: of the statements; NULL as long as none was chosen, and then the
+ * client's own is put there. 0 or LB_E_USAGE. */
+int lb_client_find(const char *name, const struct lb_db **engine, enum lb_client *ret,
+                   struct lb_error *err);
+
+/* What the parameters mean, as comments; behind them, of a client with variables, a value for each
+ * as an example. */
+void lb_client_legend(const struct lb_program *program, enum lb_client client);
+
+/* What stands above recover where it takes what live workers have. */
+void lb_client_warn_recover(const struct lb_program *program);
+
+/* All sections, one after the other, with the client's placeholders. */
+void lb_client_sections(const struct lb_program *program, enum lb_client client);
+
+#endif
