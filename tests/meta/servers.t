@@ -116,6 +116,21 @@ rename "$settings.kept", $settings or die;
 (undef, $status) = servers('resume', $row[0], '--dir', "$top/a");
 is($status, 0, '... until it is resumed') or diag stderr();
 
+# stop NAME ends that server, and no other one.
+(undef, $status) = servers('stop', 'nonesuch', '--dir', "$top/b");
+isnt($status, 0, 'stop of a server that is not there is refused');
+is((servers('status', '--dir', "$top/b"))[1], 0, '... and ends none');
+SKIP: {
+    ($out, $status) = servers('start', '--fast', '--dir', "$top/a", 'mariadb');
+    skip 'no second server: ' . stderr(), 4 if $status != 0;
+    ($out, $status) = servers('stop', 'mariadb', '--dir', "$top/a");
+    is($status, 0, 'stop of one server') or diag stderr();
+    ($out, $status) = servers('status', '--dir', "$top/a");
+    is($status, 0, '... leaves the others alive');
+    like($out, qr/^\Q$row[0]\E\t.*\talive$/m, '... which are named');
+    unlike($out, qr/^mariadb\t/m, '... and it is gone');
+}
+
 for my $set ('a', 'b') {
     cmp_ok(scalar processes("$top/$set"), '>', 0, "set $set has processes");
     (undef, $status) = servers('stop', '--dir', "$top/$set");
