@@ -310,6 +310,7 @@ static bool resolve_date(struct lb_values *values, const char *plain, char *out,
         zone = strptime(plain, "%Y-%m-%dT%H:%M:%S", &tm);
     if (zone == NULL)
         return false;
+    bool is_whole = *zone != '.';
     zone += *zone == '.' ? 1 + strspn(zone + 1, "0123456789") : 0;
     bool has_zone = strcmp(zone, "Z") == 0 || strcmp(zone, "+00") == 0 ||
                     strcmp(zone, "+00:00") == 0 || strcmp(zone, "+0000") == 0;
@@ -319,7 +320,9 @@ static bool resolve_date(struct lb_values *values, const char *plain, char *out,
     const char *text = near_now(values, off_s);
     if (text == NULL)
         return false;
-    snprintf(out, size, "(to_timestamp(%s / 1000.0)%s)", text,
+    /* Whole seconds were cut by the program. A timestamp(0) would round them up, and what was due
+     * at once would be due a second later. */
+    snprintf(out, size, "(to_timestamp(%s / %s)%s)", text, is_whole ? "1000" : "1000.0",
              has_zone ? "" : " AT TIME ZONE 'UTC'");
     return true;
 }

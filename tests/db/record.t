@@ -134,6 +134,13 @@ like($text, qr/\('by:' \|\| :worker::text\)/, "the worker's name is recognised i
 is((lockbench('lint', $queue_file))[0], 0, 'lint takes it');
 is(verdict($queue_file, "no-duplicate"), verdict($queue, "no-duplicate", @patient), "both get one verdict");
 
+# Whole seconds were cut by the program: its record does not round them up.
+my $whole = program('whole.py', slurp($queue) =~ s/datetime\.now\(datetime\.timezone\.utc\)/datetime.now(datetime.timezone.utc).replace(microsecond=0)/r
+    =~ s/at timestamptz/at timestamptz(0)/r);
+($status, $out, $err) = record($whole, my $whole_file = scratch() . '/whole.sql');
+is($status, 0, 'a program with whole seconds is recorded') or diag $err;
+like(slurp($whole_file), qr/\(to_timestamp\(:now \/ 1000\)\)::timestamptz/, '... which stay whole');
+
 # A key that is a hash of the resource's name, sent as a text, and a look behind the grant; its control shares the lock.
 my $hashed = $advisory =~ s/int\(request\["resource"\]\[1:\]\)/str(7000000 + 13 * int(request["resource"][1:]))/gr
     =~ s/return \{"ok": True\} if (self\.ask\("SELECT pg_try_advisory_lock\(%s\)", key\)) else \{"busy": True\}/
