@@ -44,6 +44,8 @@ const struct lb_strategy lb_strategy_skip_locked = {
             "a column class, so that several kinds of items share the table; owner and token, "
             "which completions ask for: the answer completes by the record's number alone "
             "(complete-by-id)",
+            "a status Complete, and with recurring=yes a condition on the time: the answer has one "
+            "status for completed and pending records, and no period",
             "form=eq, any and in are others' ways to say the same", NULL},
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
