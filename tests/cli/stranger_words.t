@@ -83,6 +83,8 @@ my @told = map {
     ['semaphore', 'release=always', 'permits', '\S', 'change the count only together with the row of a holder'],
     ['at-most-once', 'after=again', 'once', '\S', 'an item that was claimed and is not done may have been begun'],
     ['grouped', 'take=any', 'group-exclusive', 'UPDATE|SELECT', 'two claims that do not see each other take two items'],
+    ['line-cancel', 'cancel=first', 'exclusive', 'DELETE FROM line WHERE n = \(SELECT min', 'cancel removes the place, or the hold, of another worker'],
+    ['group-flag', 'finish=all', 'group-exclusive', 'UPDATE family SET holder = NULL', 'Or what ends an item sets a group free'],
     ['own-rows', 'release=all', 'owner-release', 'DELETE', 'let what ends a hold ask whose it is'],
     ['prolonged', 'renew=added', 'recovery', 'UPDATE', 'let renew write the time that acquire reads']);
 $_->{run} = start(@{ $_->{args} }) for @told[0 .. 3];

@@ -353,9 +353,24 @@ static struct lb_advice advise_permits(const struct lb_outlook *o)
                 "store no count, and count the holders"};
 }
 
+/* A waiter that gave up has removed the place of another worker. */
+static bool is_cancelled(const struct lb_outlook *o, enum lb_guarantee guarantee,
+                         const struct lb_cell *cell)
+{
+    return o->cancel.line != 0 && !cell->is_explored &&
+           (cell->scenario.tries > 0 || cell->scenario.acquire_timeout_ns > 0) &&
+           (guarantee == LB_G_EXCLUSIVE || guarantee == LB_G_FIFO ||
+            guarantee == LB_G_OWNER_RELEASE);
+}
+
 static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_report *report,
                                     enum lb_guarantee guarantee, const struct lb_cell *cell)
 {
+    if (is_cancelled(o, guarantee, cell))
+        return (struct lb_advice){
+            .quotes = {&o->cancel},
+            .text = "cancel removes the place, or the hold, of another worker: let it delete the "
+                    "row of its own caller only, AND worker = :worker or AND n = :ticket"};
     switch (guarantee) {
     case LB_G_FENCED:
         return advise_fenced(o);
@@ -410,9 +425,12 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
     if (o->begin_end.line == 0)
         return (struct lb_advice){
             .quotes = {&o->begin},
-            .text = "claim itself takes what another has in hand: let the statement that marks an "
-                    "item ask, once it has the row, that it is free or its time is over, and let "
-                    "no two workers have one name"};
+            .text = cell->scenario.period_ns > 0
+                        ? "claim takes an item that is done before it is due again: let it ask for "
+                          "the state and for the time at which the item is due"
+                        : "claim itself takes what another has in hand: let the statement that "
+                          "marks an item ask, once it has the row, that it is free or its time is "
+                          "over, and let no two workers have one name"};
     if (!f->begin_writes && !f->is_session_bound)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},
@@ -488,10 +506,12 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "nothing is lost, and let the work bear being done twice"};
     case LB_G_GROUP_EXCLUSIVE:
         return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end},
+            .quotes = {&o->begin, &o->begin_end, &o->end},
             .text = "two claims that do not see each other take two items of one group: let the "
                     "database refuse the second (a unique index on the group of items in hand, "
-                    "or a row of its own for each group that the claim locks)"};
+                    "or a row of its own for each group that the claim locks). Or what ends an "
+                    "item sets a group free of which another worker has an item: let it name the "
+                    "item's own group, and ask whose it is"};
     default:
         return advise_queue_recovery(o);
     }

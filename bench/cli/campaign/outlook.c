@@ -145,6 +145,7 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     for (size_t i = 1; i + 1 < begin->n_statements && i <= LB_BETWEEN; i++)
         quote(program, begin->statements[i].line, &outlook->between[i - 1]);
     quote(program, f->unasked_line, &outlook->unasked);
+    quote(program, f->cancel_line, &outlook->cancel);
     quote(program, f->end_line, &outlook->end);
     if (f->end_last_line != f->end_line)
         quote(program, f->end_last_line, &outlook->end_last);

@@ -48,7 +48,7 @@ struct lb_outlook {
     struct lb_quote between[LB_BETWEEN]; /* ... and those between them */
     struct lb_quote end, end_last;       /* those of release; the last only if it is another one */
     struct lb_quote unasked, renew, recover, beat, sweep, clock, by_worker, by_server;
-    struct lb_quote token, put, back, enqueue, operator;
+    struct lb_quote token, put, back, enqueue, operator, cancel;
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */
     struct lb_features features; /* a file's; of a program nothing */
     bool is_guest;               /* it is a program: no line of it is known */

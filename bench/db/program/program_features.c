@@ -140,10 +140,25 @@ int lb_program_own_rows_line(const struct lb_program *program)
     return inserts ? line : 0;
 }
 
+/* The first write of a cancel that removes another worker's place in the line as well. */
+static int find_cancel(const struct lb_program *program)
+{
+    const struct lb_section *section = &program->sections[LB_S_CANCEL];
+    int line = 0;
+    for (size_t i = 0; i < section->n_statements; i++) {
+        const struct lb_statement *statement = &section->statements[i];
+        if (asks_whose(program, statement))
+            return 0;
+        line = line == 0 && statement->is_write ? statement->line : line;
+    }
+    return line;
+}
+
 static void find_unasked(const struct lb_program *program, struct lb_features *ret)
 {
     static const enum lb_section_name ends[] = {LB_S_RELEASE, LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE,
                                                 LB_S_RETRY};
+    ret->cancel_line = find_cancel(program);
     for (size_t e = 0; e < sizeof ends / sizeof ends[0] && ret->unasked_line == 0; e++) {
         const struct lb_section *section = &program->sections[ends[e]];
         bool asks = false;

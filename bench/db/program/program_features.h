@@ -40,8 +40,9 @@ struct lb_features {
     bool is_one_commit;    /* all that acquire or claim does takes effect at one moment */
     unsigned n_begin;      /* statements in acquire or claim */
     int begin_line;        /* of the first of them */
-    int unasked_line;      /* of a statement that ends a hold and asks for neither holder nor token;
-                              0: all ask */
+    int cancel_line;  /* of a cancel that asks neither for its caller nor for its ticket; 0: none */
+    int unasked_line; /* of a statement that ends a hold and asks for neither holder nor token;
+                         0: all ask */
     enum lb_section_name unasked; /* its section */
     int renew_line;               /* of renew's first statement that changes something; 0: none */
     bool renew_asks;              /* one of its statements asks for holder or token */
