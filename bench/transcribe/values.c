@@ -320,8 +320,8 @@ static bool resolve_date(struct lb_values *values, const char *plain, char *out,
     const char *text = near_now(values, off_s);
     if (text == NULL)
         return false;
-    /* Whole seconds were cut by the program. A timestamp(0) would round them up, and what was due
-     * at once would be due a second later. */
+    /* The program cut its time to whole seconds. A timestamp(0) would round them up, and what was
+     * due at once would be due a second later. */
     snprintf(out, size, "(to_timestamp(%s / %s)%s)", text, is_whole ? "1000" : "1000.0",
              has_zone ? "" : " AT TIME ZONE 'UTC'");
     return true;

@@ -22,7 +22,7 @@ int lb_client_find(const char *name, const struct lb_db **engine, enum lb_client
  * as an example. */
 void lb_client_legend(const struct lb_program *program, enum lb_client client);
 
-/* What stands above recover where it takes what live workers have. */
+/* Prints a warning, above a recover that takes items or holds of live workers. */
 void lb_client_warn_recover(const struct lb_program *program);
 
 /* All sections, one after the other, with the client's placeholders. */
