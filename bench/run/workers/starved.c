@@ -75,15 +75,21 @@ static uint64_t delay_ns(void)
     return strtoull(rest, NULL, 10);
 }
 
+/* Of this thread, which may carry many workers: when it was last looked at, and its delay then. */
+static _Thread_local struct {
+    uint64_t looked_ns, delayed_ns;
+} looks;
+
 void lb_worker_look_at(struct lb_worker *worker, uint64_t now_ns)
 {
-    uint64_t since_ns = worker->looked_ns;
+    uint64_t since_ns = looks.looked_ns;
+    worker->looked_ns = since_ns;
     if (now_ns < since_ns + LB_LOOK_NS)
         return;
-    uint64_t delayed_ns = delay_ns(), lost_ns = delayed_ns - worker->delayed_ns;
-    bool is_first = since_ns == 0 || delayed_ns < worker->delayed_ns;
-    worker->looked_ns = now_ns;
-    worker->delayed_ns = delayed_ns;
+    uint64_t delayed_ns = delay_ns(), lost_ns = delayed_ns - looks.delayed_ns;
+    bool is_first = since_ns == 0 || delayed_ns < looks.delayed_ns;
+    worker->looked_ns = looks.looked_ns = now_ns;
+    looks.delayed_ns = delayed_ns;
     if (!is_first && lost_ns >= LATE_NS)
         lb_worker_starved(worker,
                           now_ns - (lost_ns < now_ns - since_ns ? lost_ns : now_ns - since_ns));

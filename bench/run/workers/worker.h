@@ -96,7 +96,7 @@ struct lb_worker {
     _Atomic uint64_t progress;         /* successes so far, for the progress line */
     _Atomic uint64_t waits_since_ns;   /* it has asked for a lock or an item since then; 0: no */
     _Atomic uint64_t starved_since_ns; /* it was not run from then on; 0: it was, or it is noted */
-    uint64_t looked_ns, delayed_ns;    /* when its thread's delay was last read, and its value */
+    uint64_t looked_ns;                /* when its thread's delay was last asked for (starved.c) */
     /* Of the consumer in this seat: */
     _Atomic uint64_t empty_epoch; /* the last epoch that was answered with "empty" */
     atomic_bool seat_has_items;   /* it has claimed some */
