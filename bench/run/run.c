@@ -34,6 +34,21 @@
 #define DRAIN_RUN_NS UINT64_C(120000000000)
 #define REPORT_NS    UINT64_C(100000000)
 
+/* True if items come back for ever: far more were claimed than were put, and no option makes an
+ * item due again. Each worker may claim an item, as some broken protocols allow, and items that are
+ * given back or fail are claimed again. */
+static bool is_endless(const struct lb_active_run *run)
+{
+    enum { AGAIN = 2, SOME = 500 };
+    const struct lb_scenario *s = run->request->scenario;
+    if (s->shape != LB_QUEUE || s->period_ns > 0 || run->company != NULL)
+        return false;
+    const double n_put = (double)(lb_common_next_id(&run->team->common) - 1);
+    const double ends = 1 - s->error - s->free_share; /* the share of claims that ends an item */
+    const double each = (double)(AGAIN + s->workers) * (double)(s->rounds + 1);
+    return (double)lb_run_successes(run) > each * n_put / (ends > 0.02 ? ends : 0.02) + SOME;
+}
+
 /* Stays in a phase until its time is over, the workers have ended, the queue is drained (where that
  * ends it), the user interrupts, or a worker failed. */
 static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns, uint64_t from_ns,
@@ -46,7 +61,8 @@ static void stay(struct lb_active_run *run, const char *name, uint64_t until_ns,
         if ((until_drained && (atomic_load(&team->drained) || only_ahead)) ||
             (phase == LB_PHASE_MEASURE && lb_faults_done(run)))
             break;
-        if (lb_phases_tick(run, LB_ENDED, run->n_started, until_ns))
+        run->is_endless = run->is_endless || is_endless(run);
+        if (lb_phases_tick(run, LB_ENDED, run->n_started, until_ns) || run->is_endless)
             break;
         if (lb_now_ns() >= run->last_tick_ns + REPORT_NS)
             lb_run_report(run, name,
@@ -76,7 +92,7 @@ static void execute(struct lb_active_run *run)
     stay(run, "running", until_ns, run->measure_ns, scenario->drain);
     bool drains = scenario->shape == LB_QUEUE && !atomic_load(&team->drained) &&
                   !lb_control_interrupted(run) && lb_team_phase(team) == LB_PHASE_MEASURE &&
-                  lb_run_outlasted_ns(run) == 0;
+                  lb_run_outlasted_ns(run) == 0 && !run->is_endless;
     lb_peers_agree(run, drains ? LB_PHASE_DRAIN : LB_PHASE_STOP);
     lb_run_interval(run, true);
     lb_run_sample(run, lb_now_ns());

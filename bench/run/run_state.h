@@ -86,6 +86,7 @@ struct lb_active_run {
     struct lb_readers *readers;  /* NULL: none */
     int64_t counted[LB_COUNTED]; /* at the end, by the strategy's own statement */
     bool is_counted;
+    bool is_endless;  /* items come back after they were ended: the run was over at once */
     bool lacks_facts; /* memory ran out for some of the server's */
     pthread_t world;  /* the thread of a blocker or snapshot */
     bool has_world;

@@ -19,6 +19,16 @@ static bool is_violated(const struct lb_baseline *baseline, const struct lb_cell
            (!cell->shows_break || has_finding(cell));
 }
 
+/* True if all its runs came to their end and none was granted anything that could be measured. */
+static bool is_without_grant(const struct lb_cell *cell)
+{
+    bool is_idle = cell->n_runs > 0 && !cell->is_explored && cell->scenario.workers > 0;
+    for (size_t i = 0; i < cell->n_runs; i++)
+        is_idle = is_idle && cell->runs[i]->state == LB_RUN_COMPLETE &&
+                  cell->runs[i]->counts[LB_M_ACQUIRE].succeeded == 0 && cell->runs[i]->n_items == 0;
+    return is_idle;
+}
+
 static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
                                    const struct lb_baseline *baseline, const struct lb_cell *cell)
 {
@@ -40,6 +50,8 @@ static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
         if (is_invalid || lb_ranks_are_near(&run->ranks) || !run->witnesses_agree)
             status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
     }
+    if (!campaign->judge_expectations && campaign->schedule == NULL && is_without_grant(cell))
+        status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
     if (!campaign->judge_expectations)
         return is_violated(baseline, cell) ? lb_exit_worse(status, LB_EXIT_VIOLATED) : status;
     bool is_wrong = has_finding(cell);

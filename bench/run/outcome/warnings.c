@@ -226,6 +226,25 @@ uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
     return outlasted_ns(run, 1);
 }
 
+/* A run in which items came back for ever was ended. If no verdict says so, it proves nothing. */
+static void warn_of_the_endless(struct lb_active_run *run)
+{
+    struct lb_outcome *outcome = run->outcome;
+    const long long n_put = (long long)lb_common_next_id(&run->team->common) - 1;
+    bool is_violated = false;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        is_violated |= outcome->judgement.findings[g].verdict == LB_V_VIOLATED;
+    char text[200];
+    snprintf(text, sizeof text,
+             "items come back after they were ended: %llu claims of %lld items; the run was ended",
+             (unsigned long long)lb_run_successes(run), n_put);
+    warn(outcome, "%s", text);
+    if (is_violated || outcome->state != LB_RUN_COMPLETE)
+        return;
+    outcome->state = LB_RUN_INVALID;
+    snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
+}
+
 static void warn_of_no_drain(struct lb_active_run *run)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -321,7 +340,10 @@ void lb_run_warn(struct lb_active_run *run)
     warn_of_the_dead(run);
     warn_of_the_taken(run->outcome);
     warn_of_the_unended(run);
-    warn_of_no_drain(run);
+    if (run->is_endless)
+        warn_of_the_endless(run);
+    else
+        warn_of_no_drain(run);
     warn_of_no_work(run);
     if (run->lacks_facts)
         warn(run->outcome, "memory ran out: some of the server's counters, or nodes, are missing");
