@@ -41,6 +41,7 @@ static int search(struct lb_testbed *testbed, struct lb_search_options *options,
         struct lb_search_options few = *options;
         uint64_t n_given_up = testbed->n_given_up;
         few.likely = true;
+        few.audit = options->alike != NULL ? options->audit : NULL;
         few.alike = testbed->alike;
         r = lb_search(&lb_testbed_system, testbed, &few, &likely, err);
         testbed->n_given_up = n_given_up; /* in the search for all they may not be */
@@ -70,7 +71,7 @@ static void bound_statements(uint64_t deadline_ns)
 }
 
 static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
-                      struct lb_search_result *ret, struct lb_error *err)
+                      struct lb_audit *audit, struct lb_search_result *ret, struct lb_error *err)
 {
     testbed->unreduced = plan->relation == LB_RELATION_STEPS;
     testbed->start_ns = lb_now_ns();
@@ -79,6 +80,7 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     options.void_from_now = &testbed->doubts;
     options.alike = testbed->are_alike ? testbed->alike : NULL;
     options.deadline_ns = plan->time_ns > 0 ? testbed->start_ns + plan->time_ns : 0;
+    options.audit = audit;
     bound_statements(options.deadline_ns);
     int r = search(testbed, &options, ret, err);
     if (r != 0 || !testbed->doubts)
@@ -91,7 +93,35 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     if (plan->watch != NULL)
         plan->watch->anew(plan->watch->arg);
     options.max_schedules = plan->search.max_schedules;
+    if (audit != NULL)
+        audit->n = audit->n_offered = 0;
     return search(testbed, &options, ret, err);
+}
+
+/* Says which schedule the other one stood for in vain. */
+static int fail_audit(const struct lb_audit_pair *pair, struct lb_error *err)
+{
+    char run[2 * LB_MAX_LENGTH + 1], left_out[2 * LB_MAX_LENGTH + 1];
+    lb_schedule_print(&pair->run, run, sizeof run);
+    lb_schedule_print(&pair->left_out, left_out, sizeof left_out);
+    return lb_fail(err, LB_E_ENV,
+                   "an error of lockbench: the schedule %s was left out, but does not come to the "
+                   "same as %s; nothing that was found holds. See both with --replay, explore with "
+                   "--no-reduction, and please report it",
+                   left_out, run);
+}
+
+/* Runs some schedules that the search has left out. */
+static int run_audit(struct lb_testbed *testbed, struct lb_audit *audit,
+                     struct lb_explored *explored, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    uint64_t now_ns = lb_now_ns();
+    double share_ns = (double)(now_ns - testbed->start_ns) * plan->audit;
+    int r = lb_audit_run(audit, &lb_testbed_system, testbed, now_ns + (uint64_t)share_ns,
+                         plan->search.interrupt, err);
+    explored->n_audited = audit->n_audited;
+    return r == 0 && audit->differs != NULL ? fail_audit(audit->differs, err) : r;
 }
 
 /* --- the witness --- */
@@ -125,7 +155,7 @@ static int confirm(struct lb_testbed *testbed, struct lb_explored *explored, boo
 {
     enum { REPLAYS = 200, IN_ANY_CASE = 20 };
     uint64_t deadline_ns = deadline_after(testbed, lb_now_ns());
-    struct lb_replayed now, before;
+    struct lb_replayed now = {.wants_left = false}, before = now;
     int r = 0, violated = 0;
     explored->confirmed = false;
     testbed->details = true;
@@ -504,9 +534,14 @@ static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *pla
         testbed->unreduced = plan->relation == LB_RELATION_STEPS;
         return make_witness(testbed, explored, false, err);
     }
-    r = run_search(testbed, plan, &explored->search, err);
-    if (r != 0)
+    struct lb_audit *audit = plan->audit > 0 ? calloc(1, sizeof *audit) : NULL;
+    if (audit != NULL)
+        lb_random_init(&audit->random, plan->search.seed, 1);
+    r = run_search(testbed, plan, audit, &explored->search, err);
+    if (r != 0) {
+        free(audit);
         return r;
+    }
     explored->n_statements = testbed->n_records_total;
     explored->n_deadlocks = testbed->n_deadlocks;
     explored->n_stuck = testbed->n_stuck;
@@ -515,9 +550,13 @@ static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *pla
     set_coverage(testbed, explored);
     tell_inside(testbed, explored);
     set_verdicts(testbed, explored);
-    if (explored->search.violated != 0 && !explored->search.differs && plan->watch == NULL) {
-        uint64_t half_ns = deadline_after(testbed, lb_now_ns());
-        bound_statements(half_ns == 0 ? 0 : half_ns + plan->time_ns);
+    uint64_t half_ns = deadline_after(testbed, lb_now_ns());
+    bound_statements(half_ns == 0 ? 0 : half_ns + plan->time_ns);
+    if (audit != NULL)
+        r = run_audit(testbed, audit, explored, err);
+    free(audit);
+    if (r == 0 && explored->search.violated != 0 && !explored->search.differs &&
+        plan->watch == NULL) {
         r = shrink(testbed, explored, err);
         if (r == 0)
             r = make_witness(testbed, explored, true, err);

@@ -64,7 +64,9 @@ struct lb_explore_plan {
     bool keep;
     unsigned claims; /* requested LB_G_BIT()s, a subset of the strategy's */
 
-    uint64_t time_ns;                /* the search ends after so long; 0: no limit */
+    double audit;     /* share of the search's time in which schedules that it left out are run; 0:
+                         none is */
+    uint64_t time_ns; /* the search ends after so long; 0: no limit */
     struct lb_search_options search; /* interrupt and progress included; deadline_ns and unreduced
                                         are not used */
     enum lb_relation relation;
@@ -110,6 +112,7 @@ struct lb_explored {
     char bounds[400];      /* the bounds that cut the search, in words; "" */
     char inside[500];      /* violations that the inside of a statement may hide, in words; "" */
     uint64_t n_replays;    /* while shrinking */
+    uint64_t n_audited;    /* schedules that were left out, run afterwards and found the same */
 
     struct lb_finding findings[LB_GUARANTEES];
     uint64_t n_deadlocks, n_stuck; /* schedules */

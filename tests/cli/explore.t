@@ -317,6 +317,16 @@ is($status, 130, 'Ctrl-C: exit status');
 like($out, qr/^  bounded: interrupted: \d+ schedules? run/m, 'Ctrl-C: what was covered') or diag $out;
 is_deeply([grep { !/(?:out|err)\.\d+$|\.(?:sql|spec)$/ } glob(scratch() . '/*')], [], 'nothing is left behind');
 
+# Schedules that were left out are audited, within a share of the time.
+my $audited = sub { return decode_json((explore('-s', 'skip-locked', '--workers', '3', '--format', 'json', @_))[1])->{audited} };
+cmp_ok($audited->(), '>=', 1, 'audit: at least one');
+cmp_ok($audited->('--audit', '100%'), '>=', 1, 'audit: in as much time again');
+is($audited->('--audit', '0'), 0, 'audit: none');
+like((explore('-s', 'skip-locked', '--audit', '100'))[1], qr/^  complete: \d+ schedules run .*, \d+ pruned, [1-9]\d* audited, /m, 'audit: it says so');
+($status, $out, $err) = explore('-s', 'skip-locked', '--audit', '101%');
+is($status, 2, 'audit of more than all: exit status');
+is($err, "lockbench: option --audit: '101%' is not a share from 0 to 100%\n", 'audit of more than all: why');
+
 # A guarantee that needs two workers is not held with one.
 (undef, $out) = explore('-s', 'lease-upsert', '--workers', '1');
 like($out, qr/^  $_->[0] +not tested: $_->[1]$/m, "one worker: $_->[0]")

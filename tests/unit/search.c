@@ -41,6 +41,7 @@ struct program {
     struct step steps[WORKERS][STEPS];
     int violation_at; /* final value of variable 0 that is a violation; -1: none */
     bool chooses;     /* any of the blocked goes on, not always the first */
+    bool hides;       /* a wrong relation: nobody sees what another adds */
 };
 
 struct state {
@@ -167,7 +168,8 @@ static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
         ret->answer = *variable;
         break;
     case ADD:
-        ret->touched.writes = ret->touched.commits = bit;
+        ret->touched.writes = bit;
+        ret->touched.commits = fake->program->hides ? 0 : bit;
         ++*variable;
         break;
     case SET:
@@ -272,11 +274,20 @@ static int fake_end(void *arg, enum lb_ending ending, uint32_t waiting, struct l
            fake->now.variable[0] == (uint64_t)fake->program->violation_at;
 }
 
+static int fake_left(void *arg, uint64_t *ret, struct lb_error *err)
+{
+    const struct fake *fake = arg;
+    (void)err;
+    *ret = digest_of(fake, &fake->now, LB_END_DONE);
+    return 0;
+}
+
 static const struct lb_system system_of_fakes = {.reset = fake_reset,
                                                  .enabled = fake_enabled,
                                                  .finished = fake_finished,
                                                  .move = fake_move,
-                                                 .end = fake_end};
+                                                 .end = fake_end,
+                                                 .left = fake_left};
 
 static struct fake *run(const struct program *program, const struct lb_search_options *options,
                         struct lb_search_result *result)
@@ -386,6 +397,57 @@ static void reduction_keeps_waits_and_locks(void **state)
     }
     assert_true(n_stuck > 20); /* the programs do get stuck now and then */
     assert_true(n_fewer > 500);
+}
+
+/* Explores, and audits all pairs. Returns how many were; *ret_differs: a pair does not agree. */
+static uint64_t audit(const struct program *program, bool *ret_differs)
+{
+    struct lb_audit *audit = calloc(1, sizeof *audit);
+    struct lb_search_result result;
+    struct lb_error err = {0};
+    assert_non_null(audit);
+    lb_random_init(&audit->random, 1, 1);
+    struct lb_search_options options = {.preemptions = -1, .all = true, .audit = audit};
+    struct fake *fake = run(program, &options, &result);
+    assert_int_equal(lb_audit_run(audit, &system_of_fakes, fake, UINT64_MAX, NULL, &err), 0);
+    uint64_t n = audit->n_audited;
+    *ret_differs = audit->differs != NULL;
+    free(fake);
+    free(audit);
+    return n;
+}
+
+/* The pairs of a right relation always agree. Of a wrong one the audit finds a pair that does not.
+ */
+static void the_audit_finds_a_wrong_reduction(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 8);
+    uint64_t n_audited = 0;
+    unsigned n_wrong = 0;
+    bool differs;
+    for (int round = 0; round < 600; round++) {
+        struct program program = {.n_workers = 2, .n_steps = 4, .violation_at = -1};
+        for (unsigned w = 0; w < program.n_workers; w++)
+            for (unsigned i = 0; i < program.n_steps; i++)
+                program.steps[w][i] = random_step(&random, true);
+        n_audited += audit(&program, &differs);
+        assert_false(differs);
+        program.hides = true;
+        audit(&program, &differs);
+        n_wrong += differs;
+    }
+    print_message("# %llu pairs agreed; a wrong relation was found in %u of 600 programs\n",
+                  (unsigned long long)n_audited, n_wrong);
+    assert_true(n_audited > 600 && n_wrong > 10);
+    const struct program simple = {.n_workers = 2,
+                                   .n_steps = 1,
+                                   .violation_at = -1,
+                                   .hides = true,
+                                   .steps = {{{ADD, 0}}, {{READ, 0}}}};
+    assert_int_equal(audit(&simple, &differs), 1);
+    assert_true(differs);
 }
 
 /* All final states, by recursion over copies of the state: every move, and of every unlock every
@@ -604,6 +666,7 @@ int main(void)
         cmocka_unit_test(independent_steps_need_one_schedule),
         cmocka_unit_test(reduction_loses_nothing),
         cmocka_unit_test(reduction_keeps_waits_and_locks),
+        cmocka_unit_test(the_audit_finds_a_wrong_reduction),
         cmocka_unit_test(preemptions_are_bounded),
         cmocka_unit_test(a_violation_is_found_and_shrunk),
         cmocka_unit_test(random_schedules_depend_on_the_seed_only),

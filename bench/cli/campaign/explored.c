@@ -184,6 +184,7 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
                     struct lb_error *err)
 {
     const struct lb_explore_plan plan = {
+        .audit = 0.1,
         .strategy = cell->strategy,
         .file = cell->file,
         .target = cell->target,

@@ -40,6 +40,22 @@ static int take_time(const char *option, const char *text, uint64_t *ns, struct 
                                                   : "not a time such as 10s");
 }
 
+/* "10%", or "10". */
+static int take_share(const char *option, const char *text, double *ret_share, struct lb_error *err)
+{
+    char number[16];
+    uint64_t percent = 10;
+    size_t n = text != NULL ? strlen(text) : 0;
+    n -= n > 0 && text[n - 1] == '%';
+    snprintf(number, sizeof number, "%.*s", (int)n, text != NULL ? text : "");
+    if (text != NULL &&
+        (n >= sizeof number || lb_parse_count(number, &percent) != 0 || percent > 100))
+        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a share from 0 to 100%%", option,
+                       text);
+    *ret_share = (double)percent / 100;
+    return 0;
+}
+
 static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
 {
     while (text != NULL && *text != '\0') {
@@ -137,6 +153,8 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     int rc = make_counts(own, plan, err);
     if (rc == 0)
         rc = take_steps(own->steps, plan, err);
+    if (rc == 0)
+        rc = take_share("audit", own->audit, &plan->audit, err);
     if (rc == 0)
         rc = take_time("ttl", own->ttl, &ttl_ns, err);
     if (rc == 0)

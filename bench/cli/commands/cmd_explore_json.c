@@ -61,6 +61,7 @@ static void put_search(struct lb_object *object, const struct lb_explored *explo
                 {"likely_first", search->n_likely},
                 {"pruned_asleep", search->n_asleep},
                 {"pruned_void", search->n_void},
+                {"audited", explored->n_audited},
                 {"steps", search->n_moves},
                 {"choices", search->n_choices},
                 {"other_answers", search->n_others},

@@ -140,14 +140,16 @@ static void print_coverage(FILE *out, const struct lb_explored *explored, unsign
         snprintf(likely, sizeof likely, " (%llu likely one%s first)",
                  (unsigned long long)search->n_likely, search->n_likely == 1 ? "" : "s");
     say(out, width,
-        "%s%s%s: %llu schedule%s run%s, %llu pruned, %llu steps (longest schedule %zu), "
+        "%s%s%s: %llu schedule%s run%s, %llu pruned, %llu audited, %llu steps (longest schedule "
+        "%zu), "
         "%llu statement%s, %.2f s",
         explored->complete           ? "complete"
         : explored->stopped_at_first ? "ended at the first violation"
                                      : "bounded",
         explored->bounds[0] != '\0' ? ": " : "", explored->bounds,
         (unsigned long long)search->n_schedules, search->n_schedules == 1 ? "" : "s", likely,
-        (unsigned long long)search->n_asleep + search->n_void, (unsigned long long)search->n_moves,
+        (unsigned long long)search->n_asleep + search->n_void,
+        (unsigned long long)explored->n_audited, (unsigned long long)search->n_moves,
         search->longest, (unsigned long long)explored->n_statements,
         explored->n_statements == 1 ? "" : "s", (double)explored->elapsed_ns / 1e9);
     if (explored->inside[0] != '\0')

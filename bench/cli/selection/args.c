@@ -179,6 +179,8 @@ static const struct flag flags[] = {
      "stops at the first violation of any guarantee"},
     {"no-reduction", 0, FLAG_SWITCH, TO(explore.no_reduction), LB_FLAGS_EXPLORE, NULL,
      "tries equivalent orders as well"},
+    {"audit", 0, FLAG_TEXT, TO(explore.audit), LB_FLAGS_EXPLORE, "SHARE",
+     "time for schedules that were left out, of the search's (10%; 0: none)"},
     {"max-schedules", 0, FLAG_TEXT, TO(explore.max_schedules), LB_FLAGS_EXPLORE, "N",
      "stops after N schedules"},
     {"choices", 0, FLAG_TEXT, TO(explore.choices), LB_FLAGS_EXPLORE, "N",

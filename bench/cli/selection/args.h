@@ -45,7 +45,7 @@ struct lb_override {
 struct lb_explore_args {
     char *workers, *rounds, *polls, *readers, *capacity, *items, *producers, *batch, *rescuers,
         *blockers, *renewals, *claims, *isolation, *ttl, *steps, *preemptions, *random, *depth,
-        *max_schedules, *choices, *time, *replay, *spec;
+        *max_schedules, *choices, *time, *replay, *spec, *audit;
     bool first, no_reduction;
 };
 

@@ -211,6 +211,8 @@ int lb_path_end(struct lb_path *path, enum lb_ending ending, struct lb_error *er
         result->n_schedules++;
     if (ending == LB_END_STUCK)
         result->n_stuck++;
+    if (path->options->audit != NULL && (ending == LB_END_DONE || ending == LB_END_STUCK))
+        lb_audit_offer(path->options->audit, path, lb_path_is_reduced(path));
     if (path->n > result->longest)
         result->longest = path->n;
     for (unsigned bit = 0; bit < LB_VIOLATIONS; bit++)

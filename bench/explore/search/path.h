@@ -79,6 +79,9 @@ int lb_path_extend(struct lb_path *path, struct lb_error *err);
 int lb_path_end(struct lb_path *path, enum lb_ending ending, struct lb_error *err);
 void lb_path_copy(const struct lb_path *path, size_t n, struct lb_schedule *ret);
 
+/* audit.c: takes a pair of which the schedule that has ended, and was judged, is the first. */
+void lb_audit_offer(struct lb_audit *audit, const struct lb_path *path, bool is_reduced);
+
 /* walks.c: schedules one by one. Return 0, or an error. */
 int lb_walk_random(struct lb_path *path, struct lb_error *err);
 int lb_walk_likely(struct lb_path *path, struct lb_error *err);

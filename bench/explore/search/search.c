@@ -234,28 +234,35 @@ static int replay(struct lb_path *path, const struct lb_schedule *schedule, stru
         }
         lb_path_set(path, schedule->moves[i]);
         r = lb_path_extend(path, err);
+        r = r == 1 ? 0 : r; /* the search would give it up, but it can be gone on with */
         ret->answers[i] = path->nodes[i].answers[0];
+        if (i == ret->at)
+            ret->touched = path->nodes[i].touched[schedule->moves[i]];
         ret->is_choice = path->result->n_choices > 0;
         ret->n = i + 1;
     }
     enum lb_ending ending = LB_END_CUT;
     if (r == 0)
         lb_path_look(path, &ending);
+    ret->left = 0;
+    if (r == 0 && ending == LB_END_DONE && ret->wants_left && system->left != NULL)
+        r = system->left(path->arg, &ret->left, err);
     return r < 0 ? r : system->end(path->arg, ending, path->nodes[path->n].waiting, err);
 }
 
 int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_schedule *schedule,
                      struct lb_replayed *ret, struct lb_error *err)
 {
-    struct lb_replayed replayed = {.n = 0};
-    static const struct lb_search_options options = {.unreduced = true, .preemptions = -1};
+    struct lb_replayed replayed = {.wants_left = false};
+    static const struct lb_search_options plain = {.unreduced = true, .preemptions = -1},
+                                          with_touched = {.preemptions = -1};
     struct lb_search_result ignored = {0};
     struct lb_path *path = calloc(1, sizeof *path);
     if (path == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     path->system = system;
     path->arg = arg;
-    path->options = &options;
+    path->options = ret != NULL && ret->wants_left ? &with_touched : &plain;
     path->result = &ignored;
     path->max_length = LB_MAX_LENGTH;
     ret = ret != NULL ? ret : &replayed;

@@ -19,9 +19,6 @@
  * until a move is made that could change the answer, which makes busy loops finite; and the moves
  * left to explore before the try are explored behind it instead.
  *
- * States: a schedule that leads to a state from which all was explored is given up. A state that
- * was met with other moves asleep is explored as far as those go (Godefroid 1996, chapter 6).
- *
  * Symmetry: workers of a kind are interchangeable. Of the schedules that differ only by their names
  * those are explored in which each begins after those of its kind with lower numbers. That is a set
  * closed under swapping independent moves: the first moves of two of a kind are never neighbours in
@@ -33,6 +30,9 @@
  * each of its moves in turn, and the others go on until they are granted something, or to their
  * end. The clock moves, and a worker dies or loses an answer, where it is stopped.
  *
+ * Audit: of the schedules that were left out a sample is run afterwards, and must come to the same
+ * as those that stand for them.
+ *
  * Random schedules: PCT (Burckhardt et al. 2010, "A Randomized Scheduler with Probabilistic
  * Guarantees of Finding Bugs"): random priorities, which drop at d - 1 random places; a bug of
  * depth d among n workers and k moves is found with a probability of at least 1 / (n k^(d-1)).
@@ -42,6 +42,7 @@
 
 #include "error.h"
 #include "footprint.h"
+#include "random.h"
 
 #include <stdatomic.h>
 
@@ -127,11 +128,31 @@ struct lb_system {
     /* The schedule ends here; waiting: bits of the workers that are refused and wait. Returns a
      * negative error, or bits of the violated guarantees (0: none). */
     int (*end)(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err);
+    /* A digest of the data when all workers have finished; may be NULL. */
+    int (*left)(void *arg, uint64_t *ret, struct lb_error *err);
     /* Bits of the workers that have what they asked for. */
     uint32_t (*holders)(void *arg);
 };
 
 struct lb_search_result;
+
+/* A schedule that was run, and one that was left out because the first one stands for it. */
+struct lb_audit_pair {
+    struct lb_schedule run, left_out;
+    size_t at; /* the moves at this place and behind it are swapped; LB_MAX_LENGTH: workers that are
+                  alike are renamed */
+};
+
+enum { LB_AUDIT_PAIRS = 64 };
+
+/* A random sample of such pairs. random: to be initialised by the caller. */
+struct lb_audit {
+    struct lb_random random;
+    uint64_t n_offered, n_audited;
+    size_t n;
+    struct lb_audit_pair pairs[LB_AUDIT_PAIRS];
+    const struct lb_audit_pair *differs; /* whose schedules do not come to the same; NULL: none */
+};
 
 struct lb_search_options {
     bool unreduced;       /* no sleep sets: every order of the moves */
@@ -152,7 +173,8 @@ struct lb_search_options {
     bool all;                /* do not stop at the first violation */
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
     const bool
-        *void_from_now; /* stop when true: reported effects of moves are wrong; may be NULL */
+        *void_from_now;     /* stop when true: reported effects of moves are wrong; may be NULL */
+    struct lb_audit *audit; /* filled with pairs; NULL: none are wanted */
     /* Called after each schedule, with the results so far; may be NULL. */
     void (*progress)(void *arg, const struct lb_search_result *so_far);
     void *progress_arg;
@@ -192,12 +214,22 @@ struct lb_replayed {
     size_t n;       /* moves that were made */
     bool is_choice; /* of the engine, in some move: another replay may be another one */
     uint64_t answers[LB_MAX_LENGTH]; /* a digest for each move */
+    bool wants_left;                 /* in: left and touched are wanted */
+    size_t at;                       /* in: the number of the move that touched is about */
+    struct lb_footprint touched;     /* by that move */
+    uint64_t left; /* a digest of the data at its end; 0: not all workers came to their ends */
 };
 
 /* Makes the moves of a schedule, then ends it. Returns what end() returned; LB_E_USAGE if a move
  * cannot be made. ret may be NULL. */
 int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_schedule *schedule,
                      struct lb_replayed *ret, struct lb_error *err);
+
+/* Runs both schedules of each pair, in turn, until the deadline, but those of one pair in any case.
+ * They have to come to the same verdict, the same answers and the same data. A pair of which one
+ * schedule does not come to the same twice is not counted. 0, or the system's error. */
+int lb_audit_run(struct lb_audit *audit, const struct lb_system *system, void *arg,
+                 uint64_t deadline_ns, const atomic_int *interrupt, struct lb_error *err);
 
 /* Makes a violating schedule as short as it gets, then as little switching as it gets, by replaying
  * variants of it that still violate `violated`. *n_replays grows by their number. until: its

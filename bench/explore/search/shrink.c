@@ -123,7 +123,7 @@ static int try_variant(struct shrinker *shrinker, const struct lb_schedule *vari
     if (!is_better(variant, shrinker->best) || is_tried(shrinker, variant) ||
         (shrinker->until != NULL && lb_search_is_over(shrinker->until)))
         return 0;
-    struct lb_replayed replayed;
+    struct lb_replayed replayed = {.wants_left = false};
     shrinker->n_replays++;
     int r = lb_search_replay(shrinker->system, shrinker->arg, variant, &replayed, err);
     if (r < 0 && r != LB_E_USAGE)

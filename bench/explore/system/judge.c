@@ -212,6 +212,61 @@ int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_
     return r;
 }
 
+/* --- what is left --- */
+
+static uint64_t mix(uint64_t digest, uint64_t value)
+{
+    return (digest ^ value) * UINT64_C(0x100000001b3);
+}
+
+/* Times differ from replay to replay. */
+static uint64_t digest_of_value(const struct lb_value *value)
+{
+    static const int64_t times = 1000000000; /* numbers from here on may be some */
+    int64_t number;
+    bool is_number = lb_value_int(value, &number);
+    if (value->type == LB_REAL || (is_number && (number >= times || number <= -times)))
+        return 1;
+    if (is_number)
+        return mix(2, (uint64_t)number);
+    if (value->type != LB_TEXT)
+        return 3;
+    uint64_t digest = 4;
+    for (size_t i = 0; i < value->length; i++) {
+        if (value->text[i] == ':') /* 12:00 */
+            return 1;
+        digest = mix(digest, (unsigned char)value->text[i]);
+    }
+    return digest;
+}
+
+int lb_testbed_left(void *arg, uint64_t *ret, struct lb_error *err)
+{
+    struct lb_testbed *testbed = arg;
+    char quote = lb_exploring(testbed->db)->quote;
+    *ret = 0;
+    for (size_t i = 0; i < testbed->tables.n && !lb_testbed_has_programs(testbed); i++) {
+        char sql[100];
+        struct lb_rows rows = {0};
+        snprintf(sql, sizeof sql, "SELECT * FROM %c%s%c", quote, testbed->tables.name[i], quote);
+        struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};
+        int r = lb_session_execute(&testbed->control, &testbed->left[i], &step, sql, &rows, err);
+        if (r != LB_OK)
+            return r < 0 ? r
+                         : lb_fail(err, LB_E_ENV, "the table %s cannot be read: %s",
+                                   testbed->tables.name[i], testbed->control.message);
+        for (size_t row = 0; row < rows.n_rows; row++) {
+            uint64_t digest = i + 1;
+            for (size_t column = 0; column < rows.n_columns; column++) {
+                struct lb_value value = testbed->db->value(testbed->control.conn, row, column);
+                digest = mix(digest, digest_of_value(&value));
+            }
+            *ret += digest * UINT64_C(0x9e3779b97f4a7c15); /* rows have no order */
+        }
+    }
+    return 0;
+}
+
 /* --- no worker can go on --- */
 
 static void describe(struct lb_testbed *testbed, uint32_t waiting, char *text, size_t size)

@@ -696,4 +696,5 @@ const struct lb_system lb_testbed_system = {.reset = testbed_reset,
                                             .finished = testbed_finished,
                                             .move = testbed_move,
                                             .end = testbed_end,
+                                            .left = lb_testbed_left,
                                             .holders = testbed_holders};

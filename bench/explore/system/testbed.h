@@ -182,8 +182,9 @@ struct lb_testbed {
     struct lb_strategy_plan strategy_plan;
     uint32_t capacity[1];
     struct lb_gate gate;
-    struct lb_gate setup_gate;   /* of the control session during set-up */
-    struct lb_prepared watching; /* the watch's statement */
+    struct lb_gate setup_gate;                    /* of the control session during set-up */
+    struct lb_prepared watching;                  /* the watch's statement */
+    struct lb_prepared left[LB_FOOTPRINT_TABLES]; /* ... and those of lb_testbed_left() */
     struct lb_prepared blockers, waits_for_table, under_way;
     bool sees_strangers; /* a statement's result may depend on others' open transactions */
     bool is_leaving;     /* a task is being dismissed: its waits do not matter */
@@ -369,6 +370,8 @@ bool lb_stepped_keeps_locks(struct lb_task *task);
 int lb_task_script(struct lb_task *task, struct lb_error *err);
 
 /* judge.c: how the schedule ended, for the plan's watch. Caller frees. */
+/* A digest of the rows of all tables. Times, and other numbers that are as large, do not count. */
+int lb_testbed_left(void *arg, uint64_t *ret, struct lb_error *err);
 int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_error *err);
 /* judge.c: the verdict on the schedule under way: bits of enum lb_guarantee. */
 int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error *err);
