@@ -145,7 +145,7 @@ like($err, qr{^lockbench: unexpected argument 'my\.sql' for verify: a strategy i
 like($err, qr/speed\.sql:3: unknown guarantee "speed" .there are exclusive, fenced, .*permits/, 'an unknown guarantee: all of them');
 # A statement that leaves out items of its batch: no other worker has claimed them, so it is
 # reported.
-for (['left out', 'AND id % 2 = 0', qr/^20 of 40 ends of items found nothing to end, though no other worker had claimed these items: see/],
+for (['left out', 'AND id % 2 = 0', qr/^20 of 40 ends of items found nothing to end, though no other worker had claimed these items: check/],
     ['none', '', qr/^(?!.*found nothing)/s]) {
     my ($name, $only, $want) = @$_;
     my $batch = spew('batch.sql', <<"SQL");
