@@ -20,7 +20,7 @@ is($status, 1, 'text: a violation is exit status 1') or diag $err;
 is($err, '', 'text: --quiet is quiet');
 like($out, qr/^lockbench \S+: seed 42, 1 run per cell, \d+ cores/, 'text: seed and machine');
 like($out, qr/^sqlite: SQLite at sqlite:; version=3\./m, 'text: the engine and its settings');
-like($out, qr/^mutex-hot: what does one lock/m, 'text: the question');
+like($out, qr/^mutex-hot: what is the price of one lock/m, 'text: the question');
 like($out, qr/workers 8,.*hold 1ms,.*duration\s+10m,\s+count\s+40/s, 'text: the configuration as run');
 like($out, qr/^good-lock +sqlite +held +\S+ +\S+ /m, 'text: the good lock');
 like($out, qr/^open-door +sqlite +VIOLATED exclusive +\S+/m, 'text: the open door');
