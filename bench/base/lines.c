@@ -1,13 +1,15 @@
 /* Lines with a bound: see lines.h. getline(3) has none: a sparse file of a terabyte is one line. */
 #include "lines.h"
 
+#include "regular_file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 int lb_lines_open(struct lb_lines *lines, const char *path, struct lb_error *err)
 {
-    *lines = (struct lb_lines){.path = path, .file = fopen(path, "re")};
+    *lines = (struct lb_lines){.path = path, .file = lb_regular_file_open(path)};
     return lines->file != NULL ? 0 : lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
 }
 

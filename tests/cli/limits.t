@@ -32,6 +32,17 @@ for my $processes (1, 2, 10) {
 }
 ends_with_a_line('20 descriptors, threads', '--nofile=20', undef, 'run', @many);
 
+# A file of a few bytes: the lock of a run is not written whole. What is said goes to a pipe.
+for my $command ('run', 'explore') {
+    my @args = $command eq 'run' ? @many : ('-s', $lock, '-d', 'sqlite:', '--quiet');
+    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1 >/dev/null', 'sh', 'timeout', '-s', 'KILL', '60', 'prlimit', '--fsize=20', $ENV{LOCKBENCH}, $command, @args or die;
+    my @lines = <$pipe>;
+    close $pipe;
+    is($? >> 8, 3, "files of 20 bytes, $command: exit status");
+    is(scalar(@lines), 1, '... and one line') or diag @lines;
+    is_deeply([glob "$tmp/*"], [], '... and nothing is left behind');
+}
+
 # A limit on processes is for all of a user's: a user that has no others.
 SKIP: {
     skip 'not root: other processes of this user count, too', 4 * 3 if $> != 0;

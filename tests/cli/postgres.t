@@ -33,6 +33,15 @@ sub sql
     chomp @rows;
     return @rows;
 }
+# PGOPTIONS of any length the server takes: lockbench's own settings come behind.
+{
+    local $ENV{PGOPTIONS} = '-c work_mem=4MB ' x 70;
+    my ($status, undef, $err) = lockbench('explore', '-s', $lock, '-d', $uri, '--rounds', '1', '--quiet');
+    is($status, 0, 'long PGOPTIONS: explored') or diag $err;
+    ($status, undef, $err) = lockbench('run', @short, '-d', $uri, '--isolation', 'serializable');
+    is($status, 0, 'long PGOPTIONS: run') or diag $err;
+}
+
 # A run is at work: its rows have changed often, as the server knows with some delay.
 sub until_works
 {

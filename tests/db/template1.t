@@ -94,4 +94,21 @@ is(sql($uri, "SELECT count(*) FROM pg_database WHERE datname LIKE 'lockbench!_%'
 leave(@visit);
 ($status, $out, $err) = run($wanting);
 is($status, 0, 'after its end it runs again') or diag $err;
+
+# A run is killed while the server makes its database, which waits for a lock here. The next run ends the session that
+# makes it before it drops what tells whose the database is.
+my $lock = start_program('psql', '-Xq', "$uri&application_name=holder", '-c', 'BEGIN', '-c', 'COMMENT ON DATABASE template1 IS NULL', '-c', 'SELECT pg_sleep(3600)');
+my $holder = "SELECT pid FROM pg_stat_activity WHERE application_name = 'holder' AND query LIKE 'SELECT pg_sleep%'";
+ok(wait_for(sub { return sql($uri, $holder) ne '' }), 'template1 is locked');
+my $killed = start('run', '-s', $plain, '-d', $uri, '-q', '--workers', 1, '--duration', '200ms', '--warmup', 0);
+my $waits = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CREATE DATABASE%' AND state = 'active' AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()";
+ok(wait_for(sub { return sql($uri, $waits) eq '1' }), 'a database is being made');
+kill 'KILL', $killed->{pid};
+finish($killed);
+is((lockbench('run', '-s', good_lock(), '-d', $uri, '-q', '--workers', 1, '--count', 1, '--duration', '10m', '--warmup', 0))[0], 0, 'another run');
+is(sql($uri, $waits), '0', '... has ended the session that made it');
+sql($uri, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holder'");
+finish($lock);
+ok(wait_for(sub { return sql($uri, "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'CREATE DATABASE%' AND state = 'active' AND pid <> pg_backend_pid()") eq '0' }), 'all have ended');
+is(sql($uri, "SELECT (SELECT count(*) FROM pg_database WHERE datname LIKE 'lockbench!_%' ESCAPE '!') + (SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'lockbench!_%' ESCAPE '!')"), '0', 'neither a database nor a schema is left');
 done_testing();

@@ -2,6 +2,7 @@
 #include "storage.h"
 
 #include "regression.h"
+#include "text_clean.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,11 +10,14 @@
 
 static int check_name(const char *name, struct lb_error *err)
 {
-    bool ok = name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL && strlen(name) <= 100;
+    char clean[101];
+    snprintf(clean, sizeof clean, "%s", name);
+    bool ok = name[0] != '\0' && name[0] != '.' && strchr(name, '/') == NULL &&
+              strcmp(lb_clean_text(clean), name) == 0; /* shorter than clean, and printable */
     return ok ? 0
               : lb_fail(err, LB_E_USAGE,
                         "option --save: '%s' is not a name: no path, no dot at its start, at most "
-                        "100 characters",
+                        "100 bytes of printable UTF-8",
                         name);
 }
 

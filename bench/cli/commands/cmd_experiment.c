@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "ini_text.h"
 #include "nearest.h"
+#include "text_clean.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,6 +67,7 @@ static int take_section(void *arg, int line, const char *name, struct lb_error *
     struct section *section = &grown[experiment->n_sections++];
     *section = (struct section){.line = line};
     snprintf(section->name, sizeof section->name, "%s", name);
+    lb_clean_text(section->name);
     return 0;
 }
 

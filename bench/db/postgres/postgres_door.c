@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DOOR "door" /* the role of a session that makes or drops databases */
+
 /* Is it there, and ours to drop? */
 static bool is_there(PGconn *pg, const char *name)
 {
@@ -50,11 +52,37 @@ static int drop(PGconn *pg, const char *name, struct lb_error *err)
     return r;
 }
 
+/* A server goes on with CREATE DATABASE when its client is dead, and nobody sees the database until
+ * it is there. So the sessions that might be creating it end first: those of this name's run. */
+static int end_creation(PGconn *pg, const char *name, struct lb_error *err)
+{
+    enum { TRIES = 100, PAUSE_US = 20000 };
+    char sql[400];
+    const char *run = strrchr(name, '_');
+    if (run == NULL || run[1 + strspn(run + 1, "0123456789abcdef")] != '\0')
+        return 0; /* no run has such a name */
+    snprintf(sql, sizeof sql,
+             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() "
+             "AND application_name = 'lockbench " DOOR " %s'",
+             run + 1);
+    for (int i = 0; i < TRIES; i++) {
+        PGresult *result = lb_pg_wire_exec(pg, sql);
+        bool is_over = lb_pg_succeeded(result) && PQntuples(result) == 0;
+        PQclear(result);
+        if (is_over)
+            return 0;
+        usleep(PAUSE_US);
+    }
+    return lb_fail(err, LB_E_ENV, "a session that creates the database %s does not end", name);
+}
+
 int lb_pg_door_drop(PGconn *pg, const char *name, struct lb_error *err)
 {
     char copy[130];
     name_copy(name, copy, sizeof copy);
-    int r = drop(pg, name, err);
+    int r = end_creation(pg, name, err);
+    if (r == 0)
+        r = drop(pg, name, err);
     return r == 0 ? drop(pg, copy, err) : r;
 }
 
@@ -241,11 +269,14 @@ static const char *or_empty(const char *text)
     return text != NULL ? text : "";
 }
 
-static int connect_door(struct lb_space *space, PGconn **ret_pg, struct lb_error *err)
+/* Its name tells whose it is when the run is dead: see end_creation. */
+static int connect_door(struct lb_space *space, PGconn **ret_pg, bool *ret_pooled,
+                        struct lb_error *err)
 {
-    bool pooled = false;
-    return lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
-                         NULL, ret_pg, &pooled, err);
+    char role[40];
+    snprintf(role, sizeof role, DOOR " %s", space->run);
+    return lb_pg_connect(space->target.uri, role, "-c search_path=pg_catalog", "pg_catalog", NULL,
+                         ret_pg, ret_pooled, err);
 }
 
 /* A pooler knows the databases of its configuration: the new one only if it passes all on. */
@@ -265,8 +296,7 @@ int lb_pg_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error
 {
     PGconn *pg = NULL;
     bool pooled = false;
-    int r = lb_pg_connect(space->target.uri, "space", "-c search_path=pg_catalog", "pg_catalog",
-                          NULL, &pg, &pooled, err);
+    int r = connect_door(space, &pg, &pooled, err);
     if (r < 0)
         return r;
     *ret_door = (struct lb_door){0};
@@ -292,7 +322,7 @@ int lb_pg_door_close(struct lb_space *space, struct lb_error *err)
     if (!space->pooled)
         return lb_pg_door_drop(space->pg, space->schema, err);
     /* The space's own session is in a transaction, where no database can be dropped. */
-    int r = connect_door(space, &pg, err);
+    int r = connect_door(space, &pg, &(bool){false}, err);
     if (r < 0)
         return r;
     r = lb_pg_door_drop(pg, space->schema, err);
@@ -326,7 +356,7 @@ int lb_pg_door_keep(struct lb_space *space, struct lb_error *err)
     PGconn *pg = NULL;
     char copy[130];
     name_copy(space->schema, copy, sizeof copy);
-    int r = connect_door(space, &pg, err);
+    int r = connect_door(space, &pg, &(bool){false}, err);
     if (r < 0)
         return r;
     r = send_away(pg, space->schema, err);
@@ -341,7 +371,7 @@ int lb_pg_door_back(struct lb_space *space, bool is_changed, struct lb_error *er
     PGconn *pg = NULL;
     char copy[130];
     name_copy(space->schema, copy, sizeof copy);
-    int r = connect_door(space, &pg, err);
+    int r = connect_door(space, &pg, &(bool){false}, err);
     if (r < 0)
         return r;
     r = send_away(pg, space->schema, err);
@@ -358,7 +388,7 @@ void lb_pg_door_types(struct lb_space *space, const char *sql, char *ret_types, 
     struct lb_error ignored;
     PGconn *pg = NULL;
     ret_types[0] = '\0';
-    if (connect_door(space, &pg, &ignored) < 0)
+    if (connect_door(space, &pg, &(bool){false}, &ignored) < 0)
         return;
     PGconn *there = connect_other(pg, space->schema);
     PQclear(PQexec(there, "SET search_path = \"$user\", public"));

@@ -126,7 +126,7 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
     enum { MAX_KEYS = 64 };
     const char *keys[MAX_KEYS + 5], *values[MAX_KEYS + 5];
     PQconninfoOption *options = NULL;
-    char name[64], merged[1000] = "";
+    char name[64], *merged = NULL;
     size_t n = 0;
     int r = parse_uri(uri, &options, err);
     if (r < 0)
@@ -136,8 +136,11 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
                *password = option_value(options, "password");
     if (own == NULL)
         own = getenv("PGOPTIONS");
-    if (extra != NULL)
-        snprintf(merged, sizeof merged, "%s %s", own ? own : "", extra);
+    if (asprintf(&merged, "%s%s%s", extra != NULL && own != NULL ? own : "",
+                 extra != NULL && own != NULL ? " " : "", extra != NULL ? extra : "") < 0) {
+        PQconninfoFree(options);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
     const char *timeout = option_value(options, "connect_timeout");
     if (timeout == NULL)
         timeout = lb_leash_is_pulled() ? "3" : "10";
@@ -171,6 +174,7 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
         PQsetNoticeProcessor(pg, ignore_notice, NULL);
         *ret_pg = pg;
     }
+    free(merged);
     PQconninfoFree(options);
     return r;
 }

@@ -105,6 +105,15 @@ static bool is_lock_file(int fd)
            memcmp(text, LOCK_TEXT, strlen(LOCK_TEXT)) == 0;
 }
 
+/* False with errno; a limit on file sizes may take a part only, and says nothing. */
+static bool write_text(int fd)
+{
+    ssize_t n = write(fd, LOCK_TEXT, strlen(LOCK_TEXT));
+    if (n >= 0 && n < (ssize_t)strlen(LOCK_TEXT))
+        errno = EFBIG;
+    return n == (ssize_t)strlen(LOCK_TEXT);
+}
+
 /* Makes a locked lock file that no other process has seen yet. Its text is written before it gets
  * its name, where the file system has files without a name. Returns its descriptor; -1 with
  * errno. */
@@ -122,8 +131,7 @@ static int make_lock(const char *path)
     if (fd < 0)
         return -1;
     snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
-    bool ok = flock(fd, LOCK_EX | LOCK_NB) == 0 &&
-              write(fd, LOCK_TEXT, strlen(LOCK_TEXT)) == (ssize_t)strlen(LOCK_TEXT) &&
+    bool ok = flock(fd, LOCK_EX | LOCK_NB) == 0 && write_text(fd) &&
               (has_name || linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0);
     if (ok)
         return fd;

@@ -58,7 +58,7 @@ static uint32_t crc_of_file(const char *path)
 {
     unsigned char buf[1 << 16];
     uLong crc = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n;
     while (fd >= 0 && (n = read(fd, buf, sizeof buf)) > 0)
         crc = crc32(crc, buf, (uInt)n);
@@ -311,7 +311,7 @@ int lb_checkpoint_open(const char *directory, bool is_seed_given, struct lb_repo
         return err->code;
     int rc = 0;
     checkpoint->is_resumed = true;
-    checkpoint->fd = open(checkpoint->path, O_RDWR | O_APPEND | O_CLOEXEC);
+    checkpoint->fd = open(checkpoint->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
     if (checkpoint->fd < 0)
         rc = lb_fail(err, LB_E_FILE, "option --resume: %s: %s%s", checkpoint->path, strerror(errno),
                      errno == ENOENT ? ": a result that is whole has none" : "");

@@ -7,6 +7,7 @@
 #include "stored.h"
 #include "report.h"
 
+#include "regular_file.h"
 #include "text_clean.h"
 #include "units.h"
 
@@ -243,7 +244,7 @@ static int fail_to_open(const char *path, int code, struct lb_error *err)
 static int read_json(struct lb_stored *result, struct lb_error *err)
 {
     json_error_t why;
-    FILE *file = fopen(result->path, "re");
+    FILE *file = lb_regular_file_open(result->path);
     if (file == NULL)
         return fail_to_open(result->path, errno, err);
     struct bounded input = {.file = file};

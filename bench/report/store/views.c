@@ -2,6 +2,7 @@
 #include "views.h"
 
 #include "nearest.h"
+#include "regular_file.h"
 #include "text_clean.h"
 
 #include <dirent.h>
@@ -127,7 +128,7 @@ int lb_result_print(const char *path, const char *format, FILE *out, struct lb_e
                        "%s: has no %s: a plan has text, json and csv only, and results of earlier "
                        "versions json only; lockbench report shows them all",
                        path, view->file);
-    FILE *in = fopen(name, "re");
+    FILE *in = lb_regular_file_open(name);
     if (in == NULL)
         return lb_fail(err, LB_E_FILE, "%s: %s", name, strerror(errno));
     int rc = print_file(in, out, err);
