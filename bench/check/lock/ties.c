@@ -283,6 +283,8 @@ int lb_judge_ties(struct lb_case *c, uint64_t *ret_n)
 bool lb_hold_ends_behind(const struct lb_case *c, uint32_t hold, const struct lb_hold *granted)
 {
     const struct lb_tie *ties = c->ties.items;
+    if (lb_holds(c)[hold].is_lost) /* its session may have ended before that */
+        return false;
     for (size_t i = 0; i < c->ties.n && lb_holds(c)[hold].end == granted->start; i++)
         if (ties[i].hold == hold && ties[i].time == granted->start &&
             ties[i].position > granted->event)
