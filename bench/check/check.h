@@ -56,6 +56,7 @@ struct lb_model {
     uint64_t
         period_ns; /* queue: time after its completion at which an item is due again; 0: never */
     struct lb_doubt doubts[LB_DOUBTS];
+    bool no_lease;    /* queue: in this reading no claim ends by itself */
     unsigned threads; /* that read a lock's logs while all goes well: 2, else one; if gives_up is
                          NULL */
     bool (*gives_up)(void *arg); /* asked every few milliseconds: true ends it; NULL: never */

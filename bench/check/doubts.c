@@ -54,6 +54,7 @@ static int doubt_lease(const struct lb_history_view *history, const struct lb_mo
 {
     struct lb_model without = *model;
     without.lease = false;
+    without.no_lease = true;
     int rc = lb_check_once(history, &without, other, err);
     if (rc != 0)
         return rc;

@@ -98,7 +98,7 @@ for (['not renewed', qr/: the work on a claim of 5 items, 100 ms, outlasts the l
 my @bad = (
     ['-- limit: nothing',                       qr/:4: limit: "nothing" is neither an option of this file nor ttl_ms/],
     ["-- option: form = a | b\n-- lease: form", qr/:5: lease: option form is no length of time: its default is "a"/],
-    ['-- lease: ttl_ms in fortnights',          qr/:4: lease: write "NAME", "NAME in ms" \(or s, min\), or "none"/],
+    ['-- lease: ttl_ms in fortnights',          qr/:4: lease: write "NAME", "NAME in ms" \(or s, min\), or "none", or "fixed"/],
     ["-- lease: ttl_ms\n-- lease: ttl_ms",      qr/:5: lease: given twice \(line 4\)/],
     ['-- leese: ttl_ms',                        qr/:4: unknown directive "leese:"; did you mean "lease:"\?/],
 );

@@ -28,6 +28,16 @@ is($status, 1, 'run, no hint: violated');
 ($status, $out, $err) = lockbench('verify', '-s', "$folder/lossy-eq.sql", @back);
 like($out, qr/^not ok \d+ - lossy-eq sqlite give-back no-loss$/m, 'verify, no hint: violated');
 
+my @explored = ('explore', '-d', 'sqlite:', '-q', '-s');
+($status, $out) = lockbench(@explored, "$folder/lossy-eq.sql");
+is($status, 1, 'explore: an item is given back when all are through') or diag $out;
+my ($again) = $out =~ /again: lockbench (explore .*)/;
+($status) = lockbench(split ' ', $again // 'none');
+is($status, 1, '... also when the schedule is replayed');
+($status, $out) = lockbench(@explored, "$folder/lossy-lt.sql");
+is($status, 5, '... with a hint: a question') or diag $out;
+like($out, qr/^ +no-loss +not tested: $question/m, '... which is shown');
+
 my $lt = "$folder/lossy-lt.sql";
 my $kept = scratch() . "/lt";
 ($status, $out, $err) = lockbench('run', '-s', $lt, @back, '-o', $kept, '--keep-history');
@@ -69,6 +79,27 @@ is($status, 1, 'rows: shared: violated');
 ($status, $out) = lockbench('lint', "$folder/rel-audit.sql", $lt);
 like($out, qr/rel-audit\.sql:\d+: warning: a release may .* write "-- rows: own"/, 'lint asks before');
 like($out, qr/lossy-lt\.sql:\d+: warning: an item may be tried .* write "-- attempts: 1"/, '... for each file');
+
+# --- an option beside a time may be a lease, or not: with one, holds may outlast it ---
+sub without
+{
+    my ($name, $line) = @_;
+    (my $text = slurp("$ENV{LB_SOURCE}/tests/strangers/$name.sql")) =~ s/^-- $line.*\n//m or die "$name has no $line";
+    return spew("$name.sql", $text);
+}
+for (['clocks-lock', 'lease: lease_ms', 'exclusive', '-S', 'overrun', '--overrun', '0.9', '--duration', '1s'],
+    ['failed-late', 'lease: expire_ms', 'no-duplicate', '-S', 'queue-overrun', '--duration', '1s', '--ttl', '100ms', '--hold', '150ms'],
+    ['operator', 'limit: longest_ms', 'exclusive', '-S', 'overrun', '--overrun', '0.9', '--duration', '1s']) {
+    my ($name, $line, $guarantee, @how) = @$_;
+    ($status, $out) = until_shown(sub { return $_[0] == 5 }, 'run', '-s', without($name, $line), '-d', 'sqlite:', '-q', @how);
+    is($status, 5, "$name without its lease: a question") or diag $out;
+    like($out =~ s/\n\s+/ /gr, qr/$guarantee: line \d+: a hold may end by itself: write "-- $line" or /, '... about what the lease decides');
+}
+($status, $out) = lockbench('explore', '-s', without('fixed-lease', 'lease: fixed'), @late);
+is($status, 5, 'a lease in a statement: a question') or diag $out;
+like($out, qr/^ +exclusive +not tested: line \d+: a hold may end by itself: write "-- lease: fixed" or /m, '... with the line');
+($status) = lockbench('explore', '-s', "$ENV{LB_SOURCE}/tests/strangers/fixed-lease.sql", @late);
+is($status, 0, '... with the directive: held');
 
 # --- what is stated must be right ---
 for (['lossy-lt', 'attempts: many', 'is neither a number from 1, nor unlimited'], ['lossy-lt', 'rows: own', 'rows: is for a lock'],

@@ -4,6 +4,7 @@
 -- strategy: fixed-hidden
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release
+-- lease: fixed
 -- option: done = receipt | number
 
 -- name: setup [sqlite]

@@ -4,6 +4,7 @@
 -- strategy: fixed-lease
 -- shape: lock
 -- claims: exclusive, owner-release, recovery
+-- lease: fixed
 -- option: release = owner | anyone
 
 -- name: setup [sqlite]

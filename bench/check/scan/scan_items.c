@@ -46,7 +46,7 @@ static int push_claimed(struct item_scan *scan, const struct lb_event *note, uin
                                                  .low = lb_low(scan->invoke->time_ns, scan->slack),
                                                  .log = scan->log,
                                                  .event = index,
-                                                 .lease_ms = note->arg, /* 0: none */
+                                                 .lease_ms = c->model->no_lease ? 0 : note->arg,
                                                  .class_no = scan->invoke->object,
                                                  .op = LB_OP_ITEM,
                                                  .flags = note->flags,

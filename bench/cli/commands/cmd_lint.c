@@ -246,7 +246,7 @@ static int new_program(const struct lb_file *file, const struct lb_db *db,
 static void warn(const char *path, const struct lb_file *file, const struct lb_args *args,
                  const struct lb_setting *settings)
 {
-    struct warnings w = {.path = path};
+    struct warnings w = {.path = path}, asked = {.path = path};
     const struct lb_option *option;
     struct lb_error ignored;
     size_t from = 0;
@@ -266,7 +266,9 @@ static void warn(const char *path, const struct lb_file *file, const struct lb_a
             new_program(file, lb_engines[e], settings, args->options.n, &program, &ignored) != 0)
             continue;
         lb_features_read(file, program, &features);
-        ask_for_facts(&w, program);
+        if (features.has_fixed_lease && !lb_file_is_lease_fixed(file))
+            lb_program_guess_lease(program, features.constant_line);
+        ask_for_facts(&asked, program);
         warn_of_features(&w, file, &features);
         warn_of_processes(&w, program, &features);
         line = lb_replica_unasked(program);

@@ -201,6 +201,7 @@ struct lb_timing {
     uint32_t unit_ms;   /* what it counts: 1, 1000 for seconds, ... */
     int64_t default_ms; /* 0: it has none */
     bool is_said;       /* by a directive; false: inferred */
+    bool is_fixed;      /* it stands in the statements: `-- lease: fixed` */
     bool by_recover;    /* a lock's lease that ends when recover comes by, and not by itself */
     int line;           /* of the directive, or of the statement that it is inferred from */
 };
@@ -241,6 +242,7 @@ bool lb_file_is_pipelined(const struct lb_file *file); /* `-- pipeline: yes` */
  * NULL: the protocol has none. */
 const struct lb_timing *lb_file_lease(const struct lb_file *file);
 const struct lb_timing *lb_file_limit(const struct lb_file *file);
+bool lb_file_is_lease_fixed(const struct lb_file *file); /* `-- lease: fixed` */
 /* The lengths to use for a scenario's ttl_ms. settings have priority; then ttl_ms, if the user or
  * the scenario has set it (is_said); then the file's default; then ttl_ms. The limit keeps its
  * proportion to the lease. ret->settings borrow from ret: it is not copied. */
@@ -277,6 +279,9 @@ const struct lb_option *lb_file_unused(const struct lb_file *file, size_t *from,
 /* The next comment behind *line that looks like a directive and is none ("-- engines: postgres"),
  * with its first word; false: there is none. *line moves on, from 0. */
 bool lb_file_unknown(const struct lb_file *file, int *line, char *word, size_t size);
+
+/* A hold may be over after a length that stands in the statement of this line. */
+void lb_program_guess_lease(struct lb_program *program, int line);
 
 /* The slot of that name, or -1. */
 int lb_program_slot(const struct lb_program *program, const char *name);

@@ -101,6 +101,11 @@ static void guess_lease(const struct lb_file *file, struct lb_guess *guess)
              lease->by_recover ? "limit" : "lease", lease->name);
 }
 
+void lb_program_guess_lease(struct lb_program *program, int line)
+{
+    program->guesses[LB_GUESS_LEASE] = (struct lb_guess){line, "-- lease: fixed", 0};
+}
+
 void lb_building_settle_facts(struct lb_building *b)
 {
     struct lb_program *program = b->program;

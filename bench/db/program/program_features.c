@@ -184,9 +184,13 @@ static struct lb_constant find_constant(const struct lb_file *file,
     return found;
 }
 
-/* A hold that is over after a length that stands in the text of what begins it. */
-static bool has_fixed_lease(const struct lb_constant *constant, const struct lb_features *f)
+/* Is a hold over after a length that stands in the text of the statements that begin it? If the
+ * file does not say so, it is a guess. */
+static bool has_fixed_lease(const struct lb_file *file, const struct lb_constant *constant,
+                            const struct lb_features *f)
 {
+    if (file->lease.is_said)
+        return file->lease.is_fixed;
     return constant->line != 0 && !constant->is_other && constant->looks_older &&
            f->lease == NULL && f->limit == NULL && !f->has_recover && !f->has_period &&
            !f->is_session_bound;
@@ -241,7 +245,7 @@ static void read_begin(const struct lb_file *file, const struct lb_program *prog
     }
     ret->is_session_bound = ret->is_session_bound || (locks && !unlocks);
     struct lb_constant constant = find_constant(file, begin, ret);
-    ret->has_fixed_lease = has_fixed_lease(&constant, ret);
+    ret->has_fixed_lease = has_fixed_lease(file, &constant, ret);
 }
 
 /* Finds which clock each statement uses: acquire or claim first, column defaults last. */

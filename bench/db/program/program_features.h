@@ -54,7 +54,7 @@ struct lb_features {
     int constant_line; /* of a length of time in acquire, claim or recover that no option sets;
                           0: none */
     int later_line;    /* of a delay of items given back, or failed, that no option sets; 0: none */
-    bool has_fixed_lease; /* ... of acquire or claim, which has no other, looks like a lease */
+    bool has_fixed_lease; /* ... of acquire or claim is a lease, as the file says, or may be one */
     int whole_line;       /* of a time with whole seconds only, used by a lease or limit; 0: none */
     int worker_clock_line,
         server_clock_line; /* of statements that use :now, and the server's time; 0: none */

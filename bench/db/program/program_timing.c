@@ -393,6 +393,7 @@ int lb_timing_line(struct lb_file *file, const struct lb_directive *directive, s
     snprintf(line, sizeof line, "%.*s", (int)directive->value_length, directive->value);
     int n = sscanf(line, "%47s %7s %11s %1s", name, in, unit, more);
     *timing = (struct lb_timing){.is_said = true, .line = directive->line};
+    timing->is_fixed = is_lease && n == 1 && strcmp(name, "fixed") == 0;
     if (n == 3 && strcmp(in, "in") == 0) {
         char ending[16];
         snprintf(ending, sizeof ending, "x_%s", unit);
@@ -400,8 +401,9 @@ int lb_timing_line(struct lb_file *file, const struct lb_directive *directive, s
     }
     if (n != 1 && timing->unit_ms == 0)
         return lb_file_fail(file, directive->line, err,
-                            "%s: write \"NAME\", \"NAME in ms\" (or s, min), or \"none\"", key);
-    if (strcmp(name, "none") != 0)
+                            "%s: write \"NAME\", \"NAME in ms\" (or s, min), or \"none\"%s", key,
+                            is_lease ? ", or \"fixed\"" : "");
+    if (strcmp(name, "none") != 0 && !timing->is_fixed)
         timing->name = lb_file_string(file, name, strlen(name));
     return 0;
 }
@@ -416,6 +418,11 @@ const struct lb_timing *lb_file_lease(const struct lb_file *file)
 const struct lb_timing *lb_file_limit(const struct lb_file *file)
 {
     return file->limit.name != NULL ? &file->limit : NULL;
+}
+
+bool lb_file_is_lease_fixed(const struct lb_file *file)
+{
+    return file->lease.is_fixed;
 }
 
 static const char *given(const struct lb_setting *settings, size_t n, const char *name)

@@ -65,6 +65,14 @@ static bool is_kept(const struct lb_testbed *testbed)
     return testbed->n_deaths + testbed->n_cuts + n_parted(testbed) > 0 && !outlived;
 }
 
+/* Does the control session put one item more, and give it back? Workers give nothing back: once is
+ * enough to know whether it comes again, and then each schedule shows the same. */
+static bool gives_back(const struct lb_testbed *testbed)
+{
+    return lb_strategy_has(&testbed->strategy_plan, LB_S_FREE) && testbed->n_deaths == 0 &&
+           testbed->n_cuts == 0 && (!testbed->gave_back || testbed->back_is_lost);
+}
+
 /* Every item that was put has been claimed, or is now, by the control session, until the queue is
  * empty. */
 static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error *err)
@@ -73,20 +81,32 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     const struct lb_explore_plan *plan = &testbed->plan;
     uint64_t n_items = plan->items + plan->putters * plan->rounds;
     size_t first = testbed->control_log.n_events;
-    *ret_drained = are_claimed(testbed, n_items, first) && testbed->n_deaths + testbed->n_cuts == 0;
+    int64_t back = gives_back(testbed) ? (int64_t)n_items + 1 : 0;
+    *ret_drained = back == 0 && are_claimed(testbed, n_items, first) &&
+                   testbed->n_deaths + testbed->n_cuts == 0;
     if (*ret_drained || is_kept(testbed))
         return 0;
     testbed->control_actor.clock_skew_ms = testbed->clock_ms;
     int r = plan->strategy->flow->open(&testbed->control_actor, err);
-    for (uint64_t i = 0; i <= 2 * n_items && r == LB_OK; i++) {
+    if (r == LB_OK && back > 0)
+        r = lb_operate_put(&testbed->control_op, back, 1, "x", err);
+    testbed->gave_back = testbed->gave_back || back > 0;
+    for (uint64_t i = 0; i <= 2 * n_items + 2 && r == LB_OK; i++) {
         struct lb_item *items = testbed->tasks[0].items;
         uint32_t n = 0;
         r = lb_testbed_outlive_strangers(testbed, err);
         if (r < 0)
             break;
         r = lb_operate_claim(&testbed->control_op, one, items, LB_CLAIM_ROOM, &n, err);
-        for (uint32_t k = 0; k < n && r == LB_OK; k++)
+        for (uint32_t k = 0; k < n && r == LB_OK; k++) {
+            if (items[k].id == back) {
+                back = 0;
+                r = lb_operate_item(&testbed->control_op, LB_OP_FREE, &items[k], err);
+                if (r <= LB_OK)
+                    continue;
+            }
             r = lb_operate_item(&testbed->control_op, LB_OP_COMPLETE, &items[k], err);
+        }
     }
     testbed->written = LB_TOUCHES_ALL;
     date_drain(testbed, first);
@@ -162,6 +182,9 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
     r = lb_check(&view, &model, &testbed->judgement, err);
     if (r < 0)
         return r;
+    if (testbed->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED ||
+        testbed->judgement.findings[LB_G_NO_LOSS].is_doubted)
+        testbed->back_is_lost = testbed->gave_back;
     int bits = 0;
     for (int g = 0; g < LB_GUARANTEES; g++) {
         if (testbed->judgement.findings[g].verdict == LB_V_VIOLATED)

@@ -249,6 +249,8 @@ struct lb_testbed {
     bool outlived;                 /* a lease has passed since the last death, or cut */
     int64_t clock_ms;              /* what the clock steps add up to */
     struct lb_judgement judgement; /* of the last schedule that was judged */
+    bool gave_back;                /* an item, once all were through */
+    bool back_is_lost;             /* that item, or another one, did not come again */
     struct lb_finding doubted[LB_GUARANTEES]; /* of a schedule that one reading accuses */
     unsigned tested;                          /* LB_G_BIT()s that some schedule so far has tested */
     char deadlock[600], stuck[600];           /* the first, in words */

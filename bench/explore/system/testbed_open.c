@@ -130,11 +130,13 @@ static void take_fixed_lease(struct lb_testbed *testbed)
     struct lb_explore_plan *plan = &testbed->plan;
     struct lb_features features;
     lb_features_read(plan->file, testbed->program, &features);
-    if (features.constant_line == 0)
+    if (features.constant_line == 0 && !features.has_fixed_lease)
         return;
     plan->ttl_ms = plan->ttl_ms > LB_LONG_LEASE_MS ? plan->ttl_ms : LB_LONG_LEASE_MS;
     if (!features.has_fixed_lease)
         return;
+    if (!lb_file_is_lease_fixed(plan->file))
+        lb_program_guess_lease(testbed->program, features.constant_line);
     testbed->leased = *plan->strategy;
     testbed->leased.is_lease = true;
     plan->strategy = &testbed->leased;
