@@ -554,7 +554,7 @@ my %rewrite = (
     line_breaks  => sub { s{^(?!--)(.*\S)}{ $1 =~ s/('[^']*')|(?<=\S) (?=\S)/$1 \/\/ "\n\t"/ger }gemr },
     case         => sub { s{^(?!--)(.*\S)}{ $1 =~ s/('[^']*')|\b($words)\b/$1 \/\/ ucfirst lc $2/gier }gemr },
     brackets     => sub { s{^(?!--)(.*\S)}{ $1 =~ s/(?<!:)(:worker|:resource|:token)\b(?!:)/($1)/gr }gemr },
-    inequalities => sub { s/\b(taken|status) = 0\b/$1 < 1/gr },
+    inequalities => sub { s/(?<!SET )\b(taken|status) = 0\b/$1 < 1/gr }, # a condition, and no assignment
     quoted_names => sub { my $q = $_[0]; s{^(?!--)(.*\S)}{ $1 =~ s/('[^']*')|(?<!:)\b(owner|running_at|sl|item|resource_lock)\b/$1 \/\/ "$q$2$q"/ger }gemr },
     aliases      => sub { s/^UPDATE (sl|resource_lock) SET/UPDATE $1 AS "it's" SET/gmr =~ s/"(?=it's")|(?<=it's)"/$_[0]/gr },
     another_text => sub { s/ AND (?=owner|running_at)/ AND 'it''s' <> '' AND /gr },
