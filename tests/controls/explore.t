@@ -455,6 +455,7 @@ for my $case (@clocks) {
 -- strategy: by-clock
 -- shape: queue
 -- claims: owner-release
+-- lease: fixed
 -- name: setup
 CREATE TABLE item (id int PRIMARY KEY, until $type);
 -- name: put
