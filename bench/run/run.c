@@ -41,9 +41,10 @@ static bool is_endless(const struct lb_active_run *run)
 {
     enum { AGAIN = 2, SOME = 500 };
     const struct lb_scenario *s = run->request->scenario;
-    if (s->shape != LB_QUEUE || s->period_ns > 0 || run->company != NULL)
+    if (s->shape != LB_QUEUE || s->period_ns > 0 || run->company != NULL ||
+        lb_run_outlasted_ns(run) > 0)
         return false;
-    const double n_put = (double)(lb_common_next_id(&run->team->common) - 1);
+    const double n_put = (double)lb_run_items_put(run);
     const double ends = 1 - s->error - s->free_share; /* the share of claims that ends an item */
     const double each = (double)(AGAIN + s->workers) * (double)(s->rounds + 1);
     return (double)lb_run_successes(run) > each * n_put / (ends > 0.02 ? ends : 0.02) + SOME;

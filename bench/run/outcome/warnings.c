@@ -226,18 +226,26 @@ uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
     return outlasted_ns(run, 1);
 }
 
+/* Each number that a producer drew stands for one put of put_batch items. */
+uint64_t lb_run_items_put(const struct lb_active_run *run)
+{
+    const struct lb_scenario *s = run->request->scenario;
+    const uint64_t drawn = (uint64_t)lb_common_next_id(&run->team->common) - 1;
+    const uint64_t before = s->dead_rows + s->backlog;
+    return drawn <= before ? drawn : before + (drawn - before) * s->put_batch;
+}
+
 /* A run in which items came back for ever was ended. If no verdict says so, it proves nothing. */
 static void warn_of_the_endless(struct lb_active_run *run)
 {
     struct lb_outcome *outcome = run->outcome;
-    const long long n_put = (long long)lb_common_next_id(&run->team->common) - 1;
     bool is_violated = false;
     for (int g = 0; g < LB_GUARANTEES; g++)
         is_violated |= outcome->judgement.findings[g].verdict == LB_V_VIOLATED;
     char text[200];
     snprintf(text, sizeof text,
-             "items come back after they were ended: %llu claims of %lld items; the run was ended",
-             (unsigned long long)lb_run_successes(run), n_put);
+             "items come back after they were ended: %llu claims of %llu items; the run was ended",
+             (unsigned long long)lb_run_successes(run), (unsigned long long)lb_run_items_put(run));
     warn(outcome, "%s", text);
     if (is_violated || outcome->state != LB_RUN_COMPLETE)
         return;
