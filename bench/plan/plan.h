@@ -200,6 +200,9 @@ bool lb_plan_demand_by_points(const struct lb_plan *plan);
 /* The worst verdict of its answers. */
 enum lb_plan_verdict lb_plan_verdict(const struct lb_plan *plan);
 
+/* The share of the arrivals of an open loop that were served, or can still be under way. */
+double lb_trial_served(const struct lb_outcome *run);
+#define LB_TRIAL_SERVED 0.99 /* a load is carried if at least this share is served */
 /* Judges one trial by the SLO: fills all of it but phase, rate and run. */
 void lb_trial_judge(struct lb_trial *trial, const struct lb_slo *slo);
 

@@ -12,9 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LEAST_ACHIEVED 0.99
-#define MOST_ERRORS    0.01
-#define MOST_GROWTH    0.01
+#define MOST_ERRORS 0.01
+#define MOST_GROWTH 0.01
 
 const char *lb_trial_phase_name(enum lb_trial_phase phase)
 {
@@ -79,25 +78,31 @@ static double seconds_of(const struct lb_outcome *run)
     return (double)run->elapsed_ns / 1e9;
 }
 
+double lb_trial_served(const struct lb_outcome *run)
+{
+    const struct lb_histogram *response = run->response[LB_M_ACQUIRE];
+    double served = run->config.shape == LB_QUEUE ? (double)run->n_items
+                                                  : (double)run->counts[LB_M_ACQUIRE].succeeded;
+    double due = (double)run->n_due;
+    if (response != NULL && response->count > 0) {
+        double rate = due / fmax(seconds_of(run), 1e-9);
+        double in_flight = rate * lb_histogram_mean(response) / 1e9;
+        served += in_flight + 2 * sqrt(in_flight); /* at one moment there may be more */
+    }
+    return due > 0 ? fmin(1, served / due) : 0;
+}
+
 /* Fills the numbers. */
 static void measure(struct lb_trial *trial, const struct lb_slo *slo)
 {
     const struct lb_outcome *run = trial->run;
     const struct lb_histogram *response = run->response[LB_M_ACQUIRE];
-    double served = run->config.shape == LB_QUEUE ? (double)run->n_items
-                                                  : (double)run->counts[LB_M_ACQUIRE].succeeded;
-    double due = (double)run->n_due;
     trial->latency_ns = UINT64_MAX;
     trial->errors = share_of_errors(run);
     trial->backlog_growth = growth(run, trial->rate_per_s);
-    if (response != NULL && response->count > 0) {
-        double rate = due / fmax(seconds_of(run), 1e-9);
-        double in_flight = rate * lb_histogram_mean(response) / 1e9;
-        served += in_flight + 2 * sqrt(in_flight); /* at one moment there may be more */
-        if (lb_histogram_enough(response, slo->quantile))
-            trial->latency_ns = lb_histogram_quantile(response, slo->quantile);
-    }
-    trial->achieved = due > 0 ? fmin(1, served / due) : 0;
+    trial->achieved = lb_trial_served(run);
+    if (response != NULL && response->count > 0 && lb_histogram_enough(response, slo->quantile))
+        trial->latency_ns = lb_histogram_quantile(response, slo->quantile);
 }
 
 void lb_trial_judge(struct lb_trial *trial, const struct lb_slo *slo)
@@ -114,7 +119,7 @@ void lb_trial_judge(struct lb_trial *trial, const struct lb_slo *slo)
         snprintf(why, size, "%s", run->reason);
     } else if (run->n_due == 0) {
         snprintf(why, size, "no arrivals");
-    } else if (trial->achieved < LEAST_ACHIEVED) {
+    } else if (trial->achieved < LB_TRIAL_SERVED) {
         snprintf(why, size, "%.1f %% of the arrivals were served", trial->achieved * 100);
     } else if (trial->errors > MOST_ERRORS) {
         snprintf(why, size, "%.1f %% of the operations failed", trial->errors * 100);

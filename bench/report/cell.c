@@ -338,7 +338,23 @@ static bool meets(const struct lb_cell *cell, const char *wanted, bool must_be_g
     return true;
 }
 
-/* The topology of the servers, as the first run found it: "async"; "": one server, or no run. */
+bool lb_run_is_late(const struct lb_outcome *run)
+{
+    return run->state == LB_RUN_INVALID &&
+           strncmp(run->reason, LB_LATE_GENERATOR, sizeof LB_LATE_GENERATOR - 1) == 0;
+}
+
+bool lb_strategy_is_broken(const struct lb_strategy *strategy)
+{
+    const struct lb_cell cell = {.strategy = strategy};
+    for (const struct lb_break *b = strategy->breaks; b != NULL && b->why != NULL; b++)
+        if (b->options == NULL && b->faults == NULL && b->topologies == NULL &&
+            meets(&cell, b->room, false))
+            return true;
+    return false;
+}
+
+/* What the servers were, as the first run found them: "async"; "": one server, or no run. */
 static const char *topology_of(const struct lb_cell *cell)
 {
     for (size_t i = 0; cell->n_runs > 0 && i < cell->runs[0]->n_facts; i++)

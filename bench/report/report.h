@@ -128,6 +128,10 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
 /* The waits of a run, from the intended start where there is one; NULL: none. */
 const struct lb_histogram *lb_run_wait(const struct lb_outcome *run);
 
+/* True if the run is invalid only because the generator of its arrivals fell behind: its waits are
+ * too long by that. Its verdicts, the share that was served and the CPU stand. */
+bool lb_run_is_late(const struct lb_outcome *run);
+
 enum lb_standing {
     LB_STANDS_HELD,
     LB_STANDS_VIOLATED,
@@ -169,7 +173,10 @@ enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_ou
 /* Of the guarantees whose known break was not caught in this cell: which, why it is broken, and how
  * often it was tested. Returns buf; "" if there is none. */
 char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size);
-/* The strategy's known break that may show in this cell; NULL: none. */
+/* True if the strategy is known to break a guarantee with its default options, on any engine, and
+ * without a fault. */
+bool lb_strategy_is_broken(const struct lb_strategy *strategy);
+/* What the strategy says of a break of it that may show in this cell; NULL: nothing. */
 const struct lb_break *lb_cell_known_break(const struct lb_cell *cell, enum lb_guarantee guarantee);
 /* Why it is known to be broken, as the strategy says; "" if it is not known to be. */
 const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee);
@@ -195,6 +202,7 @@ struct lb_sink_state {
     bool charts;    /* small charts are welcome: a terminal, or asked for */
     bool utf8;      /* charts may be drawn with more than ASCII */
     bool terminal;  /* tables are to fit its width */
+    bool verbose;   /* text: all of it, not only the answer */
     unsigned width; /* columns */
     size_t n_lines, n_not_ok;
     bool is_done; /* tap: no more lines, after Bail out! or 1..0 */

@@ -37,6 +37,28 @@ is($status, 2, 'what is wrong is wrong there, too');
 ($status, undef, $err) = lockbench('compare', '-s', $lock, '--dry-run', '--resume', $scratch);
 like($err, qr/^lockbench: option --dry-run: not together with --resume\n\z/, 'not with --resume');
 
+# What compare takes without a name: no control, and nothing published that is known to be broken.
+for my $case ([[], 0], [['-s', 'queues,locks'], 0], [['--published'], 1]) {
+    ($status, $out) = lockbench('compare', @{$case->[0]}, '--dry-run');
+    like($out, qr/^lease-upsert +sqlite +mutex-hot /m, "compare @{$case->[0]}: a correct lock");
+    like($out, qr/^skip-locked +sqlite +drain /m, '... a correct queue');
+    unlike($out, qr/^(?:naive-claim|read-then-write|pthread-mutex) /m, '... no control');
+    is($out =~ /^fifo-poll +sqlite/m && $out =~ /^skip-locked\[form=in\]/m ? 1 : 0, $case->[1], '... and those that are known to be broken');
+    is($out =~ /^lease-update |\[|mutex-pair/m ? 1 : 0, $case->[1], '... with the scenarios and options that break them');
+}
+# The load selects the scenario of a queue; it is stated in the same way for each command.
+my @load = ('-s', 'skip-locked', '--rate', '300/s', '--hold', '5ms', '--workers', '20', '--dry-run');
+for my $command ('run', 'compare') {
+    ($status, $out, $err) = lockbench($command, @load);
+    is("$status$err", '0', "$command: a load is taken without a scenario");
+    like($out, qr/^skip-locked +sqlite +steady /m, '... and items arrive');
+}
+($status, $out) = lockbench('run', '-s', 'skip-locked', '--producers', 2, '--dry-run');
+like($out, qr/^skip-locked +sqlite +steady /m, 'producers: items arrive');
+($status, undef, $err) = lockbench('run', @load, '-S', 'drain');
+is($status, 2, 'a backlog has no arrivals');
+like($err, qr/rate: drain has no producers, who put the arrivals: use -S steady, or leave -S out/, '... and what to do is said');
+
 # One of several that makes use of a key is enough.
 for my $case (['compare', '-s', "$lock,lease-upsert", '--overrun', '0.5', '--ttl', '300ms'], ['verify', '-s', 'all', '--stale', '1s'],
     ['compare', '-s', "$lock,lease-upsert", '--renew', '1s'], ['verify', '-s', 'queues', '--renew', '1s'], ['run', '-s', $lock, '--renew', '0'],

@@ -51,7 +51,7 @@ is($letters{$c->{reference}} eq $letters{$c->{strategy}} ? 1 : 0, $c->{verdict} 
     'who is not told apart shares a letter');
 is(scalar(grep { $_->{measured} eq 'cpu' } @{$json->{comparisons}}), 1, 'json: CPU per success is compared too');
 
-($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '2');
+($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '2', '-v');
 like($out, qr/^Which is the fastest\? mutex-hot on sqlite, 2 rounds$/m, 'text: the table');
 like($out, qr/^strategy +success\/s +ratio +rounds +group +is$/m, 'text: its columns');
 like($out, qr/^(good|slow)-lock .* the fastest$/m, 'text: the reference');
@@ -59,7 +59,16 @@ like($out, qr/2 rounds show no difference, however large: at least 3 are needed/
     'text: two rounds are too few, and it says so');
 unlike($out, qr/[ \t]$/m, 'text: no blanks at the ends of lines');
 
-($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '3', '--reference', 'slow-lock');
+# Without -v the answer comes first, and all fits on a screen.
+($status, $out) = lockbench('compare', '-s', "$fast,lease-upsert", @short, '--repeat', '2');
+like($out, qr/^Which is the fastest\? mutex-hot on sqlite, 2 rounds\n  To choose,/, 'text: the answer is the first line');
+like($out, qr/^  Its SQL: lockbench show lease-upsert -d sqlite\n  Confidence: /m, 'text: then how to get its SQL, and the confidence');
+like($out, qr/^strategy +success\/s +ratio +p99 wait +cpu +after a death +is$/m, 'text: then a short table');
+like($out, qr/^sqlite: SQLite at .*journal_mode=/m, 'text: the settings that numbers depend on');
+unlike($out, qr/^tries: |^not tested /m, 'text: no details');
+cmp_ok($out =~ tr/\n//, '<=', 24, 'text: one screen');
+
+($status, $out) = lockbench('compare', '-s', "$fast,$slow", @short, '--repeat', '3', '--reference', 'slow-lock', '-v');
 like($out, qr/Against slow-lock, the reference: /, 'a reference can be named');
 like($out, qr/^slow-lock .* 1 +3 +the reference$/m, '... and is the one that the ratios are of');
 ($status, $out, $err) = lockbench('compare', '-s', "$fast,$slow", @short, '--reference', 'slow-look');
@@ -150,7 +159,7 @@ like($err, qr/^\[\d+, \d+ s left\] good-lock sqlite mutex-hot: held/m, '... and 
 my %tables = map { $_->{engine} => join ' ', sort map { $_->{strategy} } @{$_->{ranks}} }
     grep { $_->{measured} eq 'rate' } @{decode_json($out)->{rankings}};
 is_deeply(\%tables, {memory => 'none pthread-mutex', sqlite => 'good-lock slow-lock'}, 'a table for each question');
-($status, $out) = lockbench('compare', '-s', "pthread-mutex,$fast,$slow", @short, '-S', 'limited,mutex-hot', '--repeat', '2');
+($status, $out) = lockbench('compare', '-s', "pthread-mutex,$fast,$slow", @short, '-S', 'limited,mutex-hot', '--repeat', '2', '-v');
 like($out =~ s/\s+/ /gr, qr/SKIP [^:]*pthread-mutex[^:]*: admits one holder per resource/, 'what cannot do it is skipped in one line');
 ($status, $out) = lockbench('compare', '-s', 'pthread-mutex,none', @short, '--repeat', '2');
 like($out =~ s/\s+/ /gr, qr/when a holder dies: pthread-mutex, among the workers of one process only/, 'and it is told where it works');

@@ -41,9 +41,33 @@ static void only_a_missing_fault_is_spared(void **state)
     assert_int_equal(status_of(&run, outlook), LB_EXIT_INCONCLUSIVE);
 }
 
+/* Late rounds of a comparison are left out as long as others are valid. */
+static void late_rounds_are_spared_beside_valid_ones(void **state)
+{
+    (void)state;
+    static const struct lb_strategy strategy = {.name = "any"};
+    struct lb_campaign campaign = {.defaults.chooses = true};
+    struct lb_outcome valid = {.state = LB_RUN_COMPLETE, .witnesses_agree = true};
+    struct lb_outcome late = {
+        .state = LB_RUN_INVALID, .reason = LB_LATE_GENERATOR ": ...", .witnesses_agree = true};
+    struct lb_outcome *runs[] = {&valid, &late, &valid};
+    struct lb_cell cell = {.strategy = &strategy, .state = LB_CELL_DONE, .runs = runs, .n_runs = 3};
+    const struct lb_report report = {.cells = &cell, .n_cells = 1};
+    assert_int_equal(lb_campaign_status(&campaign, &report, NULL), LB_EXIT_OK);
+    runs[2] = &late;
+    assert_int_equal(lb_campaign_status(&campaign, &report, NULL), LB_EXIT_INCONCLUSIVE);
+    runs[2] = &valid;
+    snprintf(late.reason, sizeof late.reason, "a worker died");
+    assert_int_equal(lb_campaign_status(&campaign, &report, NULL), LB_EXIT_INCONCLUSIVE);
+    snprintf(late.reason, sizeof late.reason, LB_LATE_GENERATOR);
+    campaign.defaults.chooses = false;
+    assert_int_equal(lb_campaign_status(&campaign, &report, NULL), LB_EXIT_INCONCLUSIVE);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(only_a_missing_fault_is_spared)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(only_a_missing_fault_is_spared),
+                                       cmocka_unit_test(late_rounds_are_spared_beside_valid_ones)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,19 +192,104 @@ static void the_choice_weighs_recovery(void **state)
     struct lb_cell *slow = add_rates(&f, "slow", "sqlite", 50);
     slow->strategy = &recovers;
     struct lb_ranking r = ranking_of(&f);
-    lb_rank_choice(&r.tables[0], text, sizeof text);
+    lb_rank_choice(&r.tables[0], &r, text, sizeof text);
     assert_non_null(strstr(text, "dies: lease, 0.50 ["));
     assert_non_null(strstr(text, "of the rate of fast."));
     lb_ranking_release(&r);
     f.cells[1].runs[0]->judgement.findings[LB_G_EXCLUSIVE].verdict = LB_V_VIOLATED;
     r = ranking_of(&f);
-    assert_non_null(strstr(lb_rank_choice(&r.tables[0], text, sizeof text), "dies: slow, "));
+    assert_non_null(strstr(lb_rank_choice(&r.tables[0], &r, text, sizeof text), "dies: slow, "));
     lb_ranking_release(&r);
     f.cells[1].strategy = slow->strategy = &helped;
     r = ranking_of(&f);
-    assert_non_null(strstr(lb_rank_choice(&r.tables[0], text, sizeof text),
+    assert_non_null(strstr(lb_rank_choice(&r.tables[0], &r, text, sizeof text),
                            "fast is the first of those that held, but none"));
     assert_non_null(strstr(text, "then, delete."));
+    end(&f, &r);
+}
+
+/* RUNS runs of an open loop, each of which served so many of 1000 arrivals. */
+static struct lb_cell *add_load(struct fixture *f, const char *name, uint64_t n_served)
+{
+    struct lb_cell *cell = add_rates(f, name, "sqlite", 300);
+    snprintf(cell->scenario.rate, sizeof cell->scenario.rate, "300/s");
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        cell->runs[i]->n_due = 1000;
+        cell->runs[i]->counts[LB_M_ACQUIRE].succeeded = n_served;
+    }
+    return cell;
+}
+
+/* All that keep up have the same rate: none is the fastest. A generator that was late speaks
+ * against no strategy. */
+static void an_open_loop_has_no_fastest(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    char text[3000];
+    add_load(&f, "behind", 900);
+    struct lb_cell *late = add_load(&f, "late", 1000);
+    add_load(&f, "good", 1000);
+    add_load(&f, "broken", 1000)->runs[2]->judgement.findings[LB_G_EXCLUSIVE].verdict =
+        LB_V_VIOLATED;
+    late->runs[1]->state = LB_RUN_INVALID;
+    snprintf(late->runs[1]->reason, sizeof late->runs[1]->reason,
+             LB_LATE_GENERATOR ": free workers began 5.03 ms late");
+    assert_true(lb_run_is_late(late->runs[1]));
+    struct lb_ranking r[LB_RANK_MEASURES];
+    struct lb_error err;
+    assert_int_equal(lb_rankings_make(&f.report, r, &err), 0);
+    const struct lb_rank_table *table = &r[LB_RANK_RATE].tables[0];
+    assert_string_equal(lb_rank_question(table, text, sizeof text), "Which keep up with 300/s?");
+    lb_rank_answer(table, LB_RANK_RATE, text, sizeof text);
+    assert_true(strstr(text, "Keep up: late, good.") != NULL ||
+                strstr(text, "Keep up: good, late.") != NULL);
+    assert_non_null(strstr(text, "behind (falls behind: served 90.0 %)"));
+    assert_non_null(strstr(text, "broken (violated)"));
+    assert_null(strstr(text, "astest"));
+    assert_string_equal(lb_rank_power(table, LB_RANK_RATE, text, sizeof text), "");
+    lb_rank_choice(table, r, text, sizeof text);
+    assert_null(strstr(text, "none held"));
+    lb_rankings_release(r);
+    for (size_t i = 0; i < f.report.n_cells; i++)
+        lb_cell_release(&f.cells[i]);
+}
+
+/* "None held" is a finding about strategies, not about a measurement. */
+static void what_is_undecided_is_not_called_broken(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    char text[3000];
+    for (int i = 0; i < 2; i++) {
+        struct lb_cell *cell = add_rates(&f, i == 0 ? "a" : "b", "sqlite", 300);
+        cell->runs[3]->state = LB_RUN_INTERRUPTED;
+    }
+    struct lb_ranking r = ranking_of(&f);
+    assert_null(strstr(lb_rank_answer(&r.tables[0], LB_RANK_RATE, text, sizeof text), "none held"));
+    assert_non_null(strstr(text, "Not decided: "));
+    assert_null(strstr(text, "Not to choose"));
+    lb_rank_choice(&r.tables[0], &r, text, sizeof text);
+    assert_non_null(strstr(text, "To choose: not decided by these runs"));
+    end(&f, &r);
+}
+
+/* A protocol that is known to be broken is no choice, even if these runs did not show it. */
+static void what_is_known_to_be_broken_is_no_choice(void **state)
+{
+    (void)state;
+    struct fixture f = {0};
+    char text[3000];
+    add_rates(&f, "fifo-poll", "postgres", 300)->strategy = lb_strategy_find("fifo-poll");
+    add_rates(&f, "lock-row", "postgres", 100)->strategy = lb_strategy_find("lock-row");
+    struct lb_ranking r = ranking_of(&f);
+    lb_rank_answer(&r.tables[0], LB_RANK_RATE, text, sizeof text);
+    assert_non_null(strstr(text, "Fastest: lock-row."));
+    assert_non_null(strstr(text, "Not to choose: fifo-poll (known to be broken)"));
+    assert_true(lb_strategy_is_broken(lb_strategy_find("fifo-poll")));
+    assert_true(lb_strategy_is_broken(lb_strategy_find("lease-update")));
+    assert_false(lb_strategy_is_broken(lb_strategy_find("fifo-poll-safe")));
+    assert_false(lb_strategy_is_broken(lb_strategy_find("skip-locked")));
     end(&f, &r);
 }
 
@@ -493,6 +578,9 @@ int main(void)
         cmocka_unit_test(a_reference_can_be_named),
         cmocka_unit_test(without_a_success_there_is_no_rank),
         cmocka_unit_test(the_choice_weighs_recovery),
+        cmocka_unit_test(an_open_loop_has_no_fastest),
+        cmocka_unit_test(what_is_undecided_is_not_called_broken),
+        cmocka_unit_test(what_is_known_to_be_broken_is_no_choice),
         cmocka_unit_test(two_rounds_decide_nothing),
         cmocka_unit_test(looks_are_replayed),
         cmocka_unit_test(only_complete_runs_count),

@@ -255,6 +255,8 @@ static int decide(struct budget *budget, struct table *table, struct lb_error *e
 {
     struct lb_ranking ranking;
     struct lb_report *report = budget->report;
+    if (table->first->scenario.rate[0] != '\0')
+        return 0; /* waits and costs are compared, by all rounds of the budget */
     int rc = lb_ranking_make(report, LB_RANK_RATE, &ranking, err);
     if (rc != 0)
         return rc;

@@ -66,6 +66,7 @@ static struct lb_written *add(struct lb_outputs *outputs, const struct lb_sink *
                   .charts = args->charts || terminal,
                   .utf8 = lb_terminal_utf8(),
                   .terminal = terminal,
+                  .verbose = args->verbose || path != NULL,
                   .width = lb_terminal_width(path == NULL ? STDOUT_FILENO : -1),
                   .err = outputs->err}};
     return written;

@@ -130,10 +130,13 @@ static int unknown_strategy(const char *word, struct lb_error *err)
 }
 
 /* all, locks, queues, controls: false if word is none of them. */
-static bool in_set(const char *word, const struct lb_strategy *strategy, bool controls,
-                   bool *ret_in)
+static bool in_set(const struct lb_selection *selection, const char *word,
+                   const struct lb_strategy *strategy, bool controls, bool *ret_in)
 {
     bool wanted = controls || !strategy->is_control;
+    if (selection->is_choice)
+        wanted = !strategy->is_control &&
+                 (selection->with_published || !lb_strategy_is_broken(strategy));
     if (strcmp(word, "all") == 0)
         *ret_in = wanted;
     else if (strcmp(word, "locks") == 0)
@@ -158,7 +161,7 @@ static int select_word(struct lb_selection *selection, const char *word, bool co
     for (const struct lb_strategy *const *s = lb_strategies; *s != NULL; s++) {
         bool in = strcmp(word, (*s)->name) == 0;
         bool named = in;
-        is_set |= in || in_set(word, *s, controls, &in);
+        is_set |= in || in_set(selection, word, *s, controls, &in);
         int rc = in ? add_strategy(selection, *s, named, err) : 0;
         if (rc != 0)
             return rc;
@@ -375,9 +378,23 @@ bool lb_select_plans(const struct lb_protocol *protocol, const struct lb_args *a
            !args->matrix;
 }
 
-const char *lb_select_default(enum lb_shape shape)
+const char *lb_select_default(enum lb_shape shape, const struct lb_args *args)
 {
-    return shape == LB_LOCK ? "mutex-hot" : "drain";
+    bool arrives = false;
+    for (size_t i = 0; i < args->n_overrides; i++) {
+        const char *name = args->overrides[i].key->name;
+        if (strcmp(name, "rate") == 0 || strcmp(name, "producers") == 0)
+            arrives = strpbrk(args->overrides[i].value, "123456789") != NULL;
+    }
+    return shape == LB_LOCK ? "mutex-hot" : arrives ? "steady" : "drain";
+}
+
+bool lb_select_shows_breaks(const struct lb_selection *selection,
+                            const struct lb_strategy *strategy,
+                            const struct lb_select_defaults *defaults)
+{
+    return defaults->breaks &&
+           (!selection->is_choice || selection->with_published || lb_strategy_is_broken(strategy));
 }
 
 static int select_scenarios(struct lb_selection *selection, const struct lb_args *args,
@@ -392,10 +409,11 @@ static int select_scenarios(struct lb_selection *selection, const struct lb_args
         if (lb_select_plans(protocol, args, defaults))
             continue;
         if (args->scenarios.n == 0) {
-            rc = add_question(selection, lb_select_default(strategy->shape), false, err);
+            rc = add_question(selection, lb_select_default(strategy->shape, args), false, err);
+            bool shows =
+                args->faults == NULL && lb_select_shows_breaks(selection, strategy, defaults);
             for (const struct lb_break *b = strategy->breaks;
-                 defaults->breaks && args->faults == NULL && b != NULL && b->why != NULL && rc == 0;
-                 b++)
+                 shows && b != NULL && b->why != NULL && rc == 0; b++)
                 if (b->scenario != NULL)
                     rc = add_question(selection, b->scenario, false, err);
             continue;
@@ -511,7 +529,8 @@ static int read_after_setup(struct lb_selection *selection, const char *path, st
 int lb_select(struct lb_selection *selection, const struct lb_args *args,
               const struct lb_select_defaults *defaults, struct lb_error *err)
 {
-    *selection = (struct lb_selection){0};
+    *selection =
+        (struct lb_selection){.is_choice = defaults->chooses, .with_published = args->published};
     int rc = select_strategies(selection, args, defaults, err);
     for (size_t i = 0; i < args->targets.n && rc == 0; i++)
         rc = add_place(selection, args->targets.words[i], err);

@@ -45,6 +45,7 @@ struct lb_selection {
     size_t n_outlooks;
     const char *after_setup, *after_setup_path; /* text of --after-setup; NULL: none */
     uint32_t start_ms;                          /* until a program can be asked */
+    bool is_choice, with_published;             /* lb_select_defaults.chooses; --published */
     struct lb_words texts;                      /* what the others borrow */
 };
 
@@ -54,6 +55,8 @@ struct lb_select_defaults {
     bool controls;          /* all, locks and queues mean the controls too */
     bool plans;  /* files are tested by their features, if the user describes no scenario */
     bool breaks; /* also the scenarios and options by which strategies are known to break */
+    bool chooses; /* all, locks and queues mean the correct protocols, unless --published is given;
+                     breaks then apply to strategies that the user names */
 };
 
 /* Resolves the names and opens nothing but files. Release in any case. */

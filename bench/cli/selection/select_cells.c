@@ -139,37 +139,37 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
 
 /* Is this question asked of this strategy, with the options that the user gave? */
 static bool is_asked(const struct lb_question *question, const struct lb_strategy *strategy,
-                     const struct lb_args *args, const struct lb_select_defaults *defaults)
+                     const struct lb_args *args, bool shows_breaks)
 {
-    if (args->scenarios.n > 0 || strcmp(question->path, lb_select_default(strategy->shape)) == 0)
+    if (args->scenarios.n > 0 ||
+        strcmp(question->path, lb_select_default(strategy->shape, args)) == 0)
         return true;
-    for (const struct lb_break *b = strategy->breaks;
-         defaults->breaks && b != NULL && b->why != NULL; b++)
+    for (const struct lb_break *b = strategy->breaks; shows_breaks && b != NULL && b->why != NULL;
+         b++)
         if (b->scenario != NULL && b->options == NULL && strcmp(b->scenario, question->path) == 0)
             return true;
     return false;
 }
 
-/* Is the break one that options show, in this scenario? One that names no scenario is shown by the
- * default one. scenario NULL: in any. */
-static bool shows_with_options(const struct lb_break *known, const struct lb_strategy *strategy,
+/* True if options show the break in this scenario (NULL: in any). A break that names no scenario is
+ * shown by the usual one. */
+static bool shows_with_options(const struct lb_break *known, const char *usual,
                                const char *scenario)
 {
-    const char *shown_by =
-        known->scenario != NULL ? known->scenario : lb_select_default(strategy->shape);
+    const char *shown_by = known->scenario != NULL ? known->scenario : usual;
     return known->options != NULL && (scenario == NULL || strcmp(shown_by, scenario) == 0);
 }
 
-/* The n-th different set of options by which a strategy is known to break in this scenario; NULL:
- * no more. */
-static const char *break_options(const struct lb_strategy *strategy, const char *scenario, size_t n)
+/* The n-th different set of options that is known to break a strategy in this scenario; NULL: no
+ * more. */
+static const char *break_options(const struct lb_strategy *strategy, const char *usual,
+                                 const char *scenario, size_t n)
 {
     const struct lb_break *first = strategy->breaks;
     for (const struct lb_break *b = first; b != NULL && b->why != NULL; b++) {
-        bool is_new = shows_with_options(b, strategy, scenario);
+        bool is_new = shows_with_options(b, usual, scenario);
         for (const struct lb_break *c = first; c != b && is_new; c++)
-            is_new =
-                !shows_with_options(c, strategy, scenario) || strcmp(c->options, b->options) != 0;
+            is_new = !shows_with_options(c, usual, scenario) || strcmp(c->options, b->options) != 0;
         if (is_new && n-- == 0)
             return b->options;
     }
@@ -209,14 +209,15 @@ static int add_cells(struct lb_selection *selection, const struct lb_args *args,
 {
     const struct lb_strategy *strategy = protocol->strategy;
     int rc = 0;
-    if (is_asked(question, strategy, args, defaults))
+    bool shows_breaks = lb_select_shows_breaks(selection, strategy, defaults);
+    if (is_asked(question, strategy, args, shows_breaks))
         rc = add_levels(selection, args, protocol, question, place, NULL, report, err);
     /* Under faults the options by which a lock breaks are asked too, as lease-update runs at all
      * with one only. A queue that claims too much has enough to answer for without them. */
     bool with_options = args->faults == NULL || strategy->shape == LB_LOCK;
-    for (size_t n = 0; defaults->breaks && with_options && args->options.n == 0 && rc == 0; n++) {
-        const char *options =
-            break_options(strategy, args->faults != NULL ? NULL : question->path, n);
+    for (size_t n = 0; shows_breaks && with_options && args->options.n == 0 && rc == 0; n++) {
+        const char *options = break_options(strategy, lb_select_default(strategy->shape, args),
+                                            args->faults != NULL ? NULL : question->path, n);
         if (options == NULL)
             break;
         rc = add_levels(selection, args, protocol, question, place, options, report, err);
@@ -264,7 +265,7 @@ static int add_outlook(struct lb_selection *selection, const struct lb_args *arg
                        const struct lb_protocol *protocol, const struct lb_place *place,
                        struct lb_report *report, struct lb_error *err)
 {
-    struct lb_question usual = {.path = lb_select_default(protocol->strategy->shape)};
+    struct lb_question usual = {.path = lb_select_default(protocol->strategy->shape, args)};
     struct lb_cell probe = {
         .strategy = protocol->strategy, .target = &place->target, .file = protocol->user_file};
     struct lb_program *program = NULL;

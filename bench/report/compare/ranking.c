@@ -44,7 +44,7 @@ static double value_of(const struct lb_cell *cell, size_t run, enum lb_measured 
 {
     struct lb_cell one = *cell;
     struct lb_summary summary;
-    if (run >= cell->n_runs || cell->runs[run]->state != LB_RUN_COMPLETE)
+    if (run >= cell->n_runs || !lb_rank_uses(cell->runs[run], measured))
         return NAN;
     if (measured == LB_RANK_RATE)
         return log(rate_of(cell->runs[run]));
@@ -137,6 +137,62 @@ static bool may_be_ranked(const struct lb_cell *cell, enum lb_measured measured,
                                     : lb_pooled_lacks(cell, measured, lacks, sizeof lacks) == NULL;
 }
 
+static bool is_known_broken(const struct lb_cell *cell)
+{
+    bool is = false;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        is |= lb_cell_known_break(cell, (enum lb_guarantee)g) != NULL;
+    return is;
+}
+
+/* True if nothing speaks against the cell but a generator that was late in some of its rounds. */
+static bool held_when_late(const struct lb_cell *cell)
+{
+    bool is_tested = false;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        if (lb_ranks_are_near(&run->ranks) || !lb_rank_uses(run, LB_RANK_RATE))
+            return false;
+        for (int g = 0; g < LB_GUARANTEES; g++)
+            is_tested |= run->judgement.findings[g].verdict == LB_V_HELD;
+    }
+    return is_tested;
+}
+
+static double served_of(const struct lb_cell *cell)
+{
+    double served = 0, due = 0;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        if (!lb_rank_uses(run, LB_RANK_RATE) || run->n_due == 0)
+            continue;
+        served += lb_trial_served(run) * (double)run->n_due;
+        due += (double)run->n_due;
+    }
+    return cell->scenario.rate[0] != '\0' && due > 0 ? served / due : NAN;
+}
+
+/* May it be chosen? */
+static void judge(struct lb_rank *rank)
+{
+    const struct lb_cell *cell = rank->cell;
+    enum lb_standing standing = lb_cell_standing(cell);
+    rank->served = served_of(cell);
+    rank->held =
+        standing == LB_STANDS_HELD || (standing == LB_STANDS_INCONCLUSIVE && held_when_late(cell));
+    rank->is_undecided =
+        !rank->held && standing != LB_STANDS_VIOLATED && standing != LB_STANDS_FAILED;
+    if (!rank->held) {
+        snprintf(rank->why, sizeof rank->why, "%s", lb_standing_name(standing));
+    } else if (is_known_broken(cell)) {
+        snprintf(rank->why, sizeof rank->why, "known to be broken");
+        rank->held = false;
+    } else if (rank->served < LB_TRIAL_SERVED) {
+        snprintf(rank->why, sizeof rank->why, "falls behind: served %.1f %%", rank->served * 100);
+        rank->held = false;
+    }
+}
+
 /* The cells of the table that first opens. room: as many values as any cell has runs. */
 static void collect(const struct lb_report *report, const struct lb_cell *first,
                     enum lb_measured measured, double *room, struct lb_rank_table *table)
@@ -154,9 +210,9 @@ static void collect(const struct lb_report *report, const struct lb_cell *first,
         struct lb_estimate none = {NAN, {NAN, NAN, 0}};
         table->ranks[table->n++] =
             (struct lb_rank){.cell = cell,
-                             .held = lb_cell_standing(cell) == LB_STANDS_HELD,
                              .median = n > 0 ? lb_stats_median(room, n, LB_RANKING_LEVEL) : none,
                              .pooled = NAN};
+        judge(&table->ranks[table->n - 1]);
         if (cell->n_runs > table->n_rounds)
             table->n_rounds = cell->n_runs;
     }

@@ -21,9 +21,12 @@ const char *lb_measured_title(enum lb_measured measured);
 struct lb_rank {
     const struct lb_cell *cell;
     struct lb_estimate
-        median;    /* of its runs, with the interval of its own; p99, CPU: NAN if none */
-    double pooled; /* p99, CPU: of all rounds together, in ns or us */
-    bool held;
+        median;        /* of its runs, with the interval of its own; p99, CPU: NAN if none */
+    double pooled;     /* p99, CPU: of all rounds together, in ns or us */
+    bool held;         /* may be chosen: nothing is violated, and it keeps up with the load */
+    bool is_undecided; /* not held, and only because the measurement does not tell */
+    char why[64];      /* not held: "violated", "served 87.0 %"; "" */
+    double served;     /* share of the arrivals, of an open loop; NAN */
     struct lb_estimate ratio; /* to the reference; the intervals of a table hold together */
     size_t n_rounds;          /* that the ratio is of */
     size_t look;              /* that decided it, from 0 */
@@ -84,9 +87,31 @@ const char *lb_rank_is(const struct lb_rank_table *table, const struct lb_rank *
 /* "Fastest: table-lock. Not shown slower: none. ..." */
 char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
                      size_t size);
+/* The rank to choose: the best of those that held and free what a dead worker had, or, if none
+ * does, the best of those that held. In an open loop all of them carry the same load, and the best
+ * is the one that waits least, or costs least if the waits were not compared. rates: a table of
+ * rates; rankings: of the same report. */
+struct lb_choice {
+    const struct lb_rank *rank;        /* NULL: there is none */
+    const struct lb_rank_table *table; /* that ranks it */
+    enum lb_measured measured;         /* in that table */
+    bool recovers;
+};
+struct lb_choice lb_rank_choose(const struct lb_rank_table *rates,
+                                const struct lb_ranking *rankings);
+/* True if the strategy frees what a dead worker had. */
+bool lb_rank_recovers(const struct lb_rank *rank);
+/* The table of another measure with the same cells; NULL: there is none. */
+const struct lb_rank_table *lb_rank_table_of(const struct lb_ranking *ranking,
+                                             const struct lb_rank_table *rates);
 /* One sentence for choosing, which weighs verdicts and recovery as well. */
-char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size);
-/* The difference that these rounds can show, and the rounds for a smaller one. */
+char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking *rankings,
+                     char *buf, size_t size);
+/* "Which is the fastest?", "Which keep up with 300/s?" */
+char *lb_rank_question(const struct lb_rank_table *rates, char *buf, size_t size);
+/* True if the load is given, by a rate of arrivals. */
+bool lb_rank_is_open(const struct lb_rank_table *table);
+/* What so many rounds can show, and what more would need. */
 char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
                     size_t size);
 /* Beside the table of rates: "p99 of the wait: Lowest: table-lock. ...", with the difference that

@@ -15,9 +15,14 @@
 #define LEAST_SAMPLES 1000
 enum { CUT_SHARE = 10 };
 
+bool lb_rank_uses(const struct lb_outcome *run, enum lb_measured measured)
+{
+    return run->state == LB_RUN_COMPLETE || (measured != LB_RANK_P99 && lb_run_is_late(run));
+}
+
 static bool has_run(const struct lb_cell *cell, size_t run, enum lb_measured measured)
 {
-    if (run >= cell->n_runs || cell->runs[run]->state != LB_RUN_COMPLETE)
+    if (run >= cell->n_runs || !lb_rank_uses(cell->runs[run], measured))
         return false;
     const struct lb_outcome *r = cell->runs[run];
     return measured == LB_RANK_P99 ? lb_run_wait(r) != NULL && lb_run_wait(r)->count > 0

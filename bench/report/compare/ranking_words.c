@@ -63,6 +63,8 @@ static const char *best(enum lb_measured measured)
 const char *lb_rank_is(const struct lb_rank_table *table, const struct lb_rank *rank,
                        enum lb_measured measured)
 {
+    if (measured == LB_RANK_RATE && lb_rank_is_open(table))
+        return rank->held ? "keeps up" : rank->why;
     if (rank == &table->ranks[table->reference])
         return table->is_named            ? "the reference"
                : measured == LB_RANK_RATE ? "the fastest"
@@ -100,22 +102,72 @@ static size_t list(struct words *words, const struct lb_rank_table *table, const
     return n;
 }
 
-/* A strategy that did not hold is no choice, even if fast; it is listed separately, with its
- * verdict. */
-static void list_others(struct words *words, const struct lb_rank_table *table)
+/* Those that may not be chosen, and those of which that is not known, each with its reason. */
+static void list_others(struct words *words, const struct lb_rank_table *table, bool undecided,
+                        bool has_ratio)
 {
     size_t n = 0;
     char ratio[80];
     for (size_t i = 0; i < table->n; i++) {
         const struct lb_rank *rank = &table->ranks[i];
-        if (i == table->reference || rank->held)
+        if (rank->held || rank->is_undecided != undecided || (has_ratio && i == table->reference))
             continue;
-        say(words, "%s%s (%s) %s", n++ == 0 ? " Not to choose: " : ", ", rank->cell->name,
-            lb_standing_name(lb_cell_standing(rank->cell)),
-            lb_rank_ratio(rank, ratio, sizeof ratio));
+        say(words, "%s%s (%s)%s%s",
+            n++ > 0     ? ", "
+            : undecided ? " Not decided: "
+                        : " Not to choose: ",
+            rank->cell->name, rank->why, has_ratio ? " " : "",
+            has_ratio ? lb_rank_ratio(rank, ratio, sizeof ratio) : "");
     }
     if (n > 0)
         say(words, ".");
+}
+
+bool lb_rank_is_open(const struct lb_rank_table *table)
+{
+    return table->ranks[0].cell->scenario.rate[0] != '\0';
+}
+
+static bool any(const struct lb_rank_table *table, bool undecided)
+{
+    bool is = false;
+    for (size_t i = 0; i < table->n; i++)
+        is |= undecided ? table->ranks[i].is_undecided : table->ranks[i].held;
+    return is;
+}
+
+char *lb_rank_question(const struct lb_rank_table *rates, char *buf, size_t size)
+{
+    if (lb_rank_is_open(rates))
+        snprintf(buf, size, "Which keep up with %s?", rates->ranks[0].cell->scenario.rate);
+    else
+        snprintf(buf, size, "Which is the fastest?");
+    return buf;
+}
+
+static void list_without(struct words *words, const struct lb_rank_table *table)
+{
+    for (size_t i = 0; i < table->n_without; i++)
+        say(words, "%s%s", i == 0 ? " Not ranked, for nothing succeeded: " : ", ",
+            table->without[i]->name);
+    if (table->n_without > 0)
+        say(words, ".");
+}
+
+/* All that keep up have the same rate: none of them is the fastest. */
+static void say_open(struct words *words, const struct lb_rank_table *table)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n; i++)
+        if (table->ranks[i].held)
+            say(words, "%s%s", n++ == 0 ? "Keep up: " : ", ", table->ranks[i].cell->name);
+    say(words, "%s",
+        n > 0              ? "."
+        : any(table, true) ? "Not decided by these runs."
+                           : "None keeps up and holds.");
+    list_others(words, table, false, false);
+    list_others(words, table, true, false);
+    list_without(words, table);
 }
 
 char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
@@ -125,6 +177,10 @@ char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measure
     const struct lb_rank *reference = &table->ranks[table->reference];
     char title[64], none[64];
     buf[0] = '\0';
+    if (measured == LB_RANK_RATE && lb_rank_is_open(table)) {
+        say_open(&words, table);
+        return buf;
+    }
     if (table->is_named) {
         say(&words, "Against %s, the reference:", reference->cell->name);
         snprintf(title, sizeof title, " %s: ", measured == LB_RANK_RATE ? "Faster" : "Lower");
@@ -133,29 +189,59 @@ char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measure
         list(&words, table, title, LB_STATS_FASTER, true, none);
     } else {
         say(&words, "%c%s%s: %s.", best(measured)[0] - 'a' + 'A', best(measured) + 1,
-            reference->held ? "" : " (none held)", reference->cell->name);
+            reference->held    ? ""
+            : any(table, true) ? " (not decided whether it holds)"
+                               : " (none held)",
+            reference->cell->name);
     }
     list(&words, table, " Equivalent: ", LB_STATS_EQUIVALENT, true, "");
     snprintf(title, sizeof title, " Not shown %s: ", worse(measured));
     list(&words, table, title, LB_STATS_INCONCLUSIVE, true, "");
     snprintf(title, sizeof title, " %c%s: ", worse(measured)[0] - 'a' + 'A', worse(measured) + 1);
     list(&words, table, title, LB_STATS_SLOWER, true, "");
-    list_others(&words, table);
-    for (size_t i = 0; i < table->n_without; i++)
-        say(&words, "%s%s", i == 0 ? " Not ranked, for nothing succeeded: " : ", ",
-            table->without[i]->name);
-    if (table->n_without > 0)
-        say(&words, ".");
+    list_others(&words, table, false, true);
+    list_others(&words, table, true, true);
+    list_without(&words, table);
     return buf;
 }
 
 /* --- which to choose --- */
 
-/* By itself: it says so, and no run here has shown otherwise. */
-static bool recovers(const struct lb_rank *rank)
+bool lb_rank_recovers(const struct lb_rank *rank)
 {
     return (rank->cell->strategy->claims & LB_G_BIT(LB_G_RECOVERY)) != 0 &&
            rank->cell->strategy->by_hand == NULL;
+}
+
+const struct lb_rank_table *lb_rank_table_of(const struct lb_ranking *ranking,
+                                             const struct lb_rank_table *rates)
+{
+    for (size_t i = 0; i < ranking->n_tables; i++)
+        if (lb_ranking_same_table(ranking->tables[i].ranks[0].cell, rates->ranks[0].cell))
+            return &ranking->tables[i];
+    return NULL;
+}
+
+struct lb_choice lb_rank_choose(const struct lb_rank_table *rates,
+                                const struct lb_ranking *rankings)
+{
+    struct lb_choice choice = {.table = rates, .measured = LB_RANK_RATE};
+    for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES && lb_rank_is_open(rates); m++) {
+        const struct lb_rank_table *table = lb_rank_table_of(&rankings[m], rates);
+        if (table == NULL || choice.table != rates || !any(table, false))
+            continue;
+        choice.table = table;
+        choice.measured = (enum lb_measured)m;
+    }
+    for (size_t i = choice.table->n; i-- > 0;) {
+        const struct lb_rank *rank = &choice.table->ranks[i];
+        bool recovers = lb_rank_recovers(rank);
+        if (!rank->held || (choice.recovers && !recovers))
+            continue;
+        choice.rank = rank;
+        choice.recovers = recovers;
+    }
+    return choice;
 }
 
 static bool share_a_letter(const struct lb_rank *a, const struct lb_rank *b)
@@ -163,49 +249,51 @@ static bool share_a_letter(const struct lb_rank *a, const struct lb_rank *b)
     return strpbrk(a->letters, b->letters) != NULL;
 }
 
-static void say_peers(struct words *words, const struct lb_rank_table *table, size_t chosen)
+static void say_peers(struct words *words, const struct lb_choice *choice)
 {
-    const struct lb_rank *rank = &table->ranks[chosen];
     size_t n = 0;
-    for (size_t i = 0; i < table->n; i++)
-        if (i != chosen && table->ranks[i].held && recovers(&table->ranks[i]) &&
-            share_a_letter(&table->ranks[i], rank))
-            say(words, "%s%s", n++ == 0 ? "; no significant difference: " : ", ",
-                table->ranks[i].cell->name);
+    for (size_t i = 0; i < choice->table->n; i++) {
+        const struct lb_rank *rank = &choice->table->ranks[i];
+        if (rank != choice->rank && rank->held && lb_rank_recovers(rank) == choice->recovers &&
+            share_a_letter(rank, choice->rank))
+            say(words, "%s%s", n++ == 0 ? "; not told apart from it: " : ", ", rank->cell->name);
+    }
 }
 
-char *lb_rank_choice(const struct lb_rank_table *table, char *buf, size_t size)
+char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking *rankings,
+                     char *buf, size_t size)
 {
     struct words words = {buf, size, 0};
-    size_t chosen = 0, fastest = 0;
+    struct lb_choice choice = lb_rank_choose(rates, rankings);
+    const struct lb_rank *rank = choice.rank;
+    bool is_open = lb_rank_is_open(rates);
     char ratio[80];
     buf[0] = '\0';
-    while (fastest < table->n && !table->ranks[fastest].held)
-        fastest++;
-    while (chosen < table->n && !(table->ranks[chosen].held && recovers(&table->ranks[chosen])))
-        chosen++;
-    if (fastest == table->n) {
-        say(&words, "To choose: none of them, for none held.");
-    } else if (chosen == table->n) {
-        const struct lb_rank *rank = &table->ranks[fastest];
+    if (rank == NULL && any(rates, true)) {
+        say(&words, "To choose: not decided by these runs; run longer, or on a quieter machine.");
+    } else if (rank == NULL) {
+        say(&words, "To choose: none of them, for none %s.",
+            is_open ? "keeps up and holds" : "held");
+    } else if (!choice.recovers) {
         say(&words,
-            "To choose: %s is the first of those that held, but none of them recovers by itself "
+            "To choose: %s is the first of those that %s, but none of them recovers by itself "
             "when a holder dies",
-            rank->cell->name);
+            rank->cell->name, is_open ? "keep up" : "held");
         if (rank->cell->strategy->by_hand != NULL)
             say(&words, ": then, %s", rank->cell->strategy->by_hand);
         say(&words, ".");
     } else {
-        const struct lb_rank *rank = &table->ranks[chosen];
-        say(&words,
-            "To choose, of those that held and recover by themselves when a holder dies: %s",
-            rank->cell->name);
+        say(&words, "To choose, of those that %s and recover by themselves when a holder dies: %s",
+            is_open ? "keep up" : "held", rank->cell->name);
         if (rank->cell->strategy->no_database)
             say(&words, ", among the workers of one process only");
-        if (chosen != table->reference)
-            say(&words, ", %s of the rate of %s", lb_rank_ratio(rank, ratio, sizeof ratio),
-                table->ranks[table->reference].cell->name);
-        say_peers(&words, table, chosen);
+        if (is_open && choice.measured != LB_RANK_RATE)
+            say(&words, ", by the %s", lb_measured_title(choice.measured));
+        if (rank != &choice.table->ranks[choice.table->reference])
+            say(&words, ", %s of the %s of %s", lb_rank_ratio(rank, ratio, sizeof ratio),
+                is_open ? lb_measured_title(choice.measured) : "rate",
+                choice.table->ranks[choice.table->reference].cell->name);
+        say_peers(&words, &choice);
         say(&words, ".");
     }
     return buf;
@@ -248,6 +336,8 @@ char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured
     struct words words = {buf, size, 0};
     char text[32];
     buf[0] = '\0';
+    if (measured == LB_RANK_RATE && lb_rank_is_open(table))
+        return buf; /* rates are not compared */
     if (table->n_rounds < LB_BLOCKS_MIN_ROUNDS) {
         say(&words, "%zu rounds show no difference, however large: at least %d are needed.",
             table->n_rounds, LB_BLOCKS_MIN_ROUNDS);

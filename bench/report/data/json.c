@@ -335,7 +335,7 @@ static json_t *ranking_json(const struct lb_report *report, const struct lb_rank
     lb_put_flag(&object, "named", table->is_named);
     lb_put_text(&object, "answer", lb_rank_answer(table, measured, text, sizeof text));
     lb_put(&object, "choice",
-           measured == LB_RANK_RATE ? json_string(lb_rank_choice(table, text, sizeof text))
+           measured == LB_RANK_RATE ? json_string(lb_rank_choice(table, rankings, text, sizeof text))
                                     : json_null());
     lb_put_text(&object, "power", lb_rank_power(table, measured, text, sizeof text));
     for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES; m++)

@@ -23,7 +23,8 @@ bool lb_view_fits(const struct lb_sink *view, const struct lb_report *report)
 int lb_view_write(const struct lb_sink *sink, const struct lb_report *report, FILE *out,
                   struct lb_error *err)
 {
-    struct lb_sink_state state = {.out = out, .report = report, .width = WIDTH, .err = err};
+    struct lb_sink_state state = {
+        .out = out, .report = report, .width = WIDTH, .verbose = true, .err = err};
     if (sink->begin != NULL)
         sink->begin(&state);
     for (size_t i = 0; i < report->n_cells && sink->cell != NULL; i++)

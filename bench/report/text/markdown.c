@@ -108,14 +108,15 @@ static int print_rank_table(const struct lb_sink_state *state, const struct lb_r
     FILE *out = state->out;
     char text[LB_RANK_TEXT];
     const struct lb_cell *first = table->ranks[0].cell;
-    fputs("\n### Which is the fastest? ", out);
-    snprintf(text, sizeof text, "%s on %s, %zu rounds", first->scenario.name, first->engine,
+    fputs("\n### ", out);
+    lb_markdown_text(out, lb_rank_question(table, text, sizeof text));
+    snprintf(text, sizeof text, " %s on %s, %zu rounds", first->scenario.name, first->engine,
              table->n_rounds);
     lb_markdown_text(out, text);
     fputs("\n\n", out);
     lb_markdown_text(out, lb_rank_answer(table, LB_RANK_RATE, text, sizeof text));
     fputs("\n\n", out);
-    lb_markdown_text(out, lb_rank_choice(table, text, sizeof text));
+    lb_markdown_text(out, lb_rank_choice(table, rankings, text, sizeof text));
     fputs("\n\n", out);
     struct lb_table *ranks = lb_text_rank_table(table);
     if (ranks != NULL)

@@ -591,22 +591,60 @@ static bool has_been_told(const struct lb_report *report, size_t cell)
     return false;
 }
 
-void lb_text_details(const struct lb_sink_state *state)
+void lb_text_violations(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
     for (size_t i = 0; i < report->n_cells; i++)
         if (!has_been_told(report, i))
             print_violations(state, &report->cells[i]);
+}
+
+static void print_stored(const struct lb_sink_state *state)
+{
+    if (state->report->directory != NULL)
+        fprintf(state->out, "\nstored in %s\n", state->report->directory);
+}
+
+void lb_text_details(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    lb_text_violations(state);
     for (size_t i = 0; i < report->n_cells; i++)
         print_notes(state, &report->cells[i]);
     print_skips(state);
-    if (report->directory != NULL)
-        fprintf(state->out, "\nstored in %s\n", report->directory);
+    print_stored(state);
+}
+
+/* A comparison's answer first, on one screen. False: there is none, or all is wanted. */
+static bool print_answer(struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    bool answered = false;
+    if (state->verbose || strcmp(report->command, "compare") != 0)
+        return false;
+    if (lb_text_answer(state, &answered) != 0)
+        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
+    if (!answered)
+        return state->rc != 0;
+    lb_text_violations(state);
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (report->cells[i].state == LB_CELL_FAILED)
+            print_notes(state, &report->cells[i]);
+    print_targets(state);
+    lb_print_wrapped(state->out,
+                     "Ratios are within the same rounds, to the first that may be chosen. cpu: "
+                     "lockbench's own, per success. -v prints all strategies, settings, warnings "
+                     "and what was skipped.",
+                     0, state->width);
+    print_stored(state);
+    return true;
 }
 
 static void text_end(struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
+    if (print_answer(state))
+        return;
     lb_text_head(state);
     for (size_t i = 0; i < report->n_cells && state->rc == 0; i++) {
         bool is_first = true;

@@ -41,6 +41,12 @@ enum lb_measure lb_open_measure(const struct lb_outcome *run);
 /* Whether the runs had reached a steady state. */
 void lb_text_steady(const struct lb_sink_state *state);
 
+/* What to choose, for each table that has an answer; *ret_answered: there was one. 0, or -1 when
+ * memory ran out. */
+int lb_text_answer(const struct lb_sink_state *state, bool *ret_answered);
+/* Each violation, with the command that repeats it. */
+void lb_text_violations(const struct lb_sink_state *state);
+
 struct lb_rank_table;
 /* The rows of a ranking, for every format: strategy, success/s, ratio, rounds, group, is. The
  * caller frees it; NULL: out of memory. */

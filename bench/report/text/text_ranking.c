@@ -59,11 +59,12 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
     const struct lb_cell *first = ranks->ranks[0].cell;
     if (table == NULL)
         return -1;
-    fprintf(state->out, "\nWhich is the fastest? %s on %s, %zu round%s\n", first->scenario.name,
-            first->engine, ranks->n_rounds, ranks->n_rounds == 1 ? "" : "s");
+    fprintf(state->out, "\n%s %s on %s, %zu round%s\n", lb_rank_question(ranks, text, sizeof text),
+            first->scenario.name, first->engine, ranks->n_rounds, ranks->n_rounds == 1 ? "" : "s");
     lb_print_wrapped(state->out, lb_rank_answer(ranks, LB_RANK_RATE, text, sizeof text), 2,
                      state->width);
-    lb_print_wrapped(state->out, lb_rank_choice(ranks, text, sizeof text), 2, state->width);
+    lb_print_wrapped(state->out, lb_rank_choice(ranks, rankings, text, sizeof text), 2,
+                     state->width);
     if (state->terminal)
         lb_table_fit(table, state->width, least, hidden, sizeof hidden);
     int rc = lb_table_print(table, state->out, state->color);

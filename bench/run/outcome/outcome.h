@@ -45,6 +45,9 @@ enum lb_run_state {
     LB_RUN_INVALID      /* the measurement does not hold: see invalid */
 };
 
+/* How the reason of a run begins that is invalid only because its arrivals came late. */
+#define LB_LATE_GENERATOR "the generator fell behind"
+
 /* Of what was explored, and not stressed. */
 struct lb_exploration {
     char covered[400]; /* what of, in words */

@@ -533,11 +533,10 @@ static void judge_generator(struct lb_active_run *run)
     if (p99 <= BOUND_NS)
         return;
     outcome->state = LB_RUN_INVALID;
-    snprintf(
-        outcome->reason, sizeof outcome->reason,
-        "the generator fell behind: free workers began %s late (p99; bound %s): lower the rate "
-        "or use a machine with more cores",
-        lb_format_ns(p99, text, sizeof text), lb_format_ns(BOUND_NS, bound, sizeof bound));
+    snprintf(outcome->reason, sizeof outcome->reason,
+             LB_LATE_GENERATOR ": free workers began %s late (p99; bound %s): lower the rate "
+                               "or use a machine with more cores",
+             lb_format_ns(p99, text, sizeof text), lb_format_ns(BOUND_NS, bound, sizeof bound));
 }
 
 /* The outcome of the run, before the verdict. An error that ends everything is returned. */

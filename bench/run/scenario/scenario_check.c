@@ -122,7 +122,10 @@ static int validate_workers(const struct lb_scenario *s, struct lb_error *err)
     if (s->workers + s->producers > LB_MOST_WORKERS)
         return lb_fail(err, LB_E_USAGE, "workers: at most %d with the producers", LB_MOST_WORKERS);
     if (s->rate[0] != '\0' && s->shape == LB_QUEUE && s->producers == 0)
-        return lb_fail(err, LB_E_USAGE, "rate: a queue needs producers, which put the arrivals");
+        return lb_fail(err, LB_E_USAGE,
+                       "rate: %s has no producers, who put the arrivals: use -S steady, or leave "
+                       "-S out, or give --producers",
+                       s->name);
     if (s->fault != LB_FAULT_NONE && s->fault_interval_ns == 0)
         return lb_fail(err, LB_E_USAGE, "fault-interval: 0 leaves no time for anything else");
     if (s->fault == LB_FAULT_KILL && s->processes > 0 && s->processes != s->workers + s->producers)

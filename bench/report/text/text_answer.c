@@ -1,0 +1,221 @@
+/* The answer of a comparison, on one screen: what to choose, how to get its SQL, how sure that is,
+ * and a short table. All else is printed with -v, and by every other format.
+ */
+#include "ranking.h"
+#include "table.h"
+#include "text.h"
+#include "units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_ROWS = 8 };
+
+static const struct lb_column columns[] = {
+    {"strategy", false}, {"success/s", true}, {"served", true},         {"ratio", true},
+    {"p99 wait", true},  {"cpu", true},       {"after a death", false}, {"is", false}};
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+/* What the rows are ordered by, and what they are compared by. */
+struct view {
+    const struct lb_rank_table *rates, *order;
+    enum lb_measured measured;
+    struct lb_choice choice;
+};
+
+/* Those of the table of rates that are not in the order, as their waits could not be compared. */
+static bool is_ordered(const struct view *view, const struct lb_cell *cell)
+{
+    bool is = false;
+    for (size_t i = 0; i < view->order->n; i++)
+        is |= view->order->ranks[i].cell == cell;
+    return is;
+}
+
+static void add_row(struct lb_table *table, const struct view *view, const struct lb_rank *rank)
+{
+    struct lb_summary summary;
+    char text[120];
+    bool is_reference = rank == &view->order->ranks[view->order->reference];
+    bool compared = is_ordered(view, rank->cell);
+    lb_cell_summarise(rank->cell, &summary);
+    lb_table_add(table, rank->cell->name,
+                 view->choice.rank != NULL && rank->cell == view->choice.rank->cell ? LB_INK_GOOD
+                                                                                    : LB_INK_PLAIN);
+    lb_table_add(table, lb_format_count(summary.successes_per_s, text, sizeof text), LB_INK_PLAIN);
+    snprintf(text, sizeof text, isnan(rank->served) ? "n/a" : "%.1f %%", rank->served * 100);
+    lb_table_add(table, text, LB_INK_PLAIN);
+    lb_table_add(table,
+                 is_reference ? "1"
+                 : compared   ? lb_rank_ratio(rank, text, sizeof text)
+                              : "n/a",
+                 LB_INK_PLAIN);
+    if (summary.quantile_ns[3] != UINT64_MAX)
+        lb_format_ns(summary.quantile_ns[3], text, sizeof text);
+    else
+        snprintf(text, sizeof text, "n/a");
+    lb_table_add(table, text, LB_INK_PLAIN);
+    if (summary.cpu_us_per_success > 0)
+        lb_format_ns((uint64_t)(summary.cpu_us_per_success * 1e3), text, sizeof text);
+    else
+        snprintf(text, sizeof text, "n/a");
+    lb_table_add(table, text, LB_INK_PLAIN);
+    lb_table_add(table, lb_rank_recovers(rank) ? "recovers" : "by hand", LB_INK_PLAIN);
+    lb_table_add(table,
+                 !rank->held ? rank->why
+                 : compared  ? lb_rank_is(view->order, rank, view->measured)
+                             : "not compared",
+                 rank->held ? LB_INK_PLAIN : LB_INK_DIM);
+}
+
+struct rows {
+    struct lb_table *table;
+    char rest[600]; /* the names for which there is no row */
+    size_t n, n_total, used;
+};
+
+/* The first rows, and the choice wherever it stands. */
+static void take_rows(struct rows *rows, const struct view *view, const struct lb_rank_table *of)
+{
+    for (size_t i = 0; i < of->n; i++) {
+        const struct lb_rank *rank = &of->ranks[i];
+        bool is_choice = view->choice.rank != NULL && rank->cell == view->choice.rank->cell;
+        if (of != view->order && is_ordered(view, rank->cell))
+            continue;
+        if (rows->n < MOST_ROWS - 1 || is_choice || rows->n_total <= MOST_ROWS) {
+            add_row(rows->table, view, rank);
+            rows->n++;
+        } else if (rows->used < sizeof rows->rest) {
+            rows->used +=
+                (size_t)snprintf(rows->rest + rows->used, sizeof rows->rest - rows->used, "%s%s",
+                                 rows->used == 0 ? "Below these: " : ", ", rank->cell->name);
+        }
+    }
+}
+
+static int print_rows(const struct lb_sink_state *state, const struct view *view)
+{
+    static const char *const least[] = {"cpu", "p99 wait", "success/s", "served", NULL};
+    struct rows rows = {.table = lb_table_new(columns, COLUMNS), .n_total = view->rates->n};
+    char hidden[100] = "";
+    if (rows.table == NULL)
+        return -1;
+    take_rows(&rows, view, view->order);
+    if (view->order != view->rates)
+        take_rows(&rows, view, view->rates);
+    lb_table_hide(rows.table, lb_rank_is_open(view->rates) ? "success/s" : "served");
+    if (state->terminal)
+        lb_table_fit(rows.table, state->width, least, hidden, sizeof hidden);
+    int rc = lb_table_print(rows.table, state->out, state->color);
+    lb_table_free(rows.table);
+    lb_print_hidden(state->out, hidden, state->width);
+    if (rows.used > 0)
+        lb_print_wrapped(state->out, rows.rest, 0, state->width);
+    return rc;
+}
+
+/* How to get the SQL of the choice. */
+static void print_sql(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    char text[400] = "";
+    if (cell->strategy->no_database || lb_strategy_find(cell->strategy->name) != cell->strategy)
+        return;
+    lb_command_start(text, sizeof text, 1, "show");
+    lb_command_add(text, sizeof text, cell->strategy_path);
+    lb_command_add(text, sizeof text, "-d");
+    lb_command_add(text, sizeof text, cell->target->db->name);
+    fprintf(state->out, "  Its SQL: %s\n", text);
+}
+
+/* Of a load that is given: which carry it, and what that costs. */
+static void print_load(const struct lb_sink_state *state, const struct lb_rank_table *rates,
+                       const struct lb_ranking *rankings)
+{
+    char text[LB_RANK_TEXT], all[LB_RANK_TEXT + 64];
+    const struct lb_rank_table *costs = lb_rank_table_of(&rankings[LB_RANK_CPU], rates);
+    lb_print_wrapped(state->out, lb_rank_answer(rates, LB_RANK_RATE, text, sizeof text), 2,
+                     state->width);
+    if (costs == NULL)
+        return;
+    snprintf(all, sizeof all, "%s: %s", lb_measured_title(LB_RANK_CPU),
+             lb_rank_answer(costs, LB_RANK_CPU, text, sizeof text));
+    lb_print_wrapped(state->out, all, 2, state->width);
+}
+
+static int print_table(const struct lb_sink_state *state, const struct lb_rank_table *rates,
+                       const struct lb_ranking *rankings)
+{
+    char text[LB_RANK_TEXT];
+    const struct lb_cell *first = rates->ranks[0].cell;
+    struct view view = {.rates = rates, .choice = lb_rank_choose(rates, rankings)};
+    view.order = view.choice.table;
+    view.measured = view.choice.measured;
+    fprintf(state->out, "%s %s on %s, %zu round%s\n", lb_rank_question(rates, text, sizeof text),
+            first->scenario.name, first->engine, rates->n_rounds, rates->n_rounds == 1 ? "" : "s");
+    lb_print_wrapped(state->out, lb_rank_choice(rates, rankings, text, sizeof text), 2,
+                     state->width);
+    if (view.choice.rank != NULL)
+        print_sql(state, view.choice.rank->cell);
+    if (lb_rank_is_open(rates))
+        print_load(state, rates, rankings);
+    else if (rates->is_named)
+        lb_print_wrapped(state->out, lb_rank_answer(rates, LB_RANK_RATE, text, sizeof text), 2,
+                         state->width);
+    snprintf(text, sizeof text, "Confidence: 95 %% intervals for the whole table, by %s. ",
+             lb_measured_title(view.measured));
+    size_t used = strlen(text);
+    lb_rank_power(view.order, view.measured, text + used, sizeof text - used);
+    lb_print_wrapped(state->out, text, 2, state->width);
+    int rc = print_rows(state, &view);
+    fputc('\n', state->out);
+    return rc;
+}
+
+/* Under the tables: each cell without a verdict that stands in no table, in a line. */
+static void print_undecided(const struct lb_sink_state *state, const struct lb_ranking *rates)
+{
+    char text[400], verdict[200];
+    const struct lb_rank_table *table;
+    for (size_t i = 0; i < state->report->n_cells; i++) {
+        const struct lb_cell *cell = &state->report->cells[i];
+        enum lb_standing standing = lb_cell_standing(cell);
+        if (standing == LB_STANDS_HELD || standing == LB_STANDS_VIOLATED ||
+            standing == LB_STANDS_SKIPPED || standing == LB_STANDS_FAILED ||
+            lb_ranking_find(rates, cell, &table) != NULL)
+            continue;
+        snprintf(text, sizeof text, "%s on %s, %s: %s", cell->name, cell->engine,
+                 cell->scenario.name, lb_cell_verdict(cell, verdict, sizeof verdict));
+        lb_print_wrapped(state->out, text, 0, state->width);
+    }
+}
+
+static bool is_plain(const struct lb_report *report)
+{
+    bool is = report->diff == NULL && !report->costs;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const char *name = report->cells[i].scenario.name;
+        is = is && name[lb_scenario_base(name)] == '\0';
+    }
+    return is;
+}
+
+int lb_text_answer(const struct lb_sink_state *state, bool *ret_answered)
+{
+    struct lb_ranking rankings[LB_RANK_MEASURES];
+    struct lb_error err;
+    int rc = 0;
+    *ret_answered = false;
+    if (!is_plain(state->report))
+        return 0;
+    if (lb_rankings_make(state->report, rankings, &err) != 0)
+        return -1;
+    const struct lb_ranking *rates = &rankings[LB_RANK_RATE];
+    *ret_answered = rates->n_tables > 0;
+    for (size_t i = 0; i < rates->n_tables && rc == 0; i++)
+        rc = print_table(state, &rates->tables[i], rankings);
+    if (*ret_answered)
+        print_undecided(state, rates);
+    lb_rankings_release(rankings);
+    return rc;
+}
