@@ -256,6 +256,41 @@ static void answer_workers(struct lb_plan *plan)
     add(plan, "workers", unreachable ? LB_PLAN_MISSED : LB_PLAN_REFUSED, "%s.", err.message);
 }
 
+/* How many keep the SLO at the demand: as measured, beside what closed loops alone would say. */
+static void answer_need(struct lb_plan *plan)
+{
+    const struct lb_plan_need *need = &plan->need;
+    const char *slo = plan->question->slo.text;
+    double n = (double)need->workers;
+    char rate[32], worst[32], fewer[400] = "", first[100] = "";
+    lb_format_count(plan->question->demand_per_s, rate, sizeof rate);
+    if (need->first > 0 && need->first != need->workers)
+        snprintf(first, sizeof first, " By closed loops alone, without arrivals, it would be %llu.",
+                 (unsigned long long)need->first);
+    if (need->workers == 0 && plan->interrupted) {
+        add(plan, "workers", LB_PLAN_REFUSED,
+            "How many workers keep %s at %s/s is not known: interrupted.", slo, rate);
+        return;
+    }
+    if (need->workers == 0) {
+        bool is_missed = need->is_missed;
+        add(plan, "workers", is_missed ? LB_PLAN_MISSED : LB_PLAN_REFUSED,
+            is_missed ? "%s is not kept at %s/s with up to %llu workers, in open loop: %.200s."
+                      : "How many workers keep %s at %s/s is not known, with up to %llu: %.200s.",
+            slo, rate, (unsigned long long)need->most, need->reason);
+        return;
+    }
+    if (need->workers > 1)
+        snprintf(fewer, sizeof fewer, "; %.0f did not (%.200s)", n - 1, need->reason);
+    const struct lb_estimate estimate = {n, {n, n, 0}};
+    give(add(plan, "workers", LB_PLAN_ANSWERED,
+             "%s/s need %.0f worker%s under %s, measured in open loop: %.0f kept it in %d of %d "
+             "runs (at most %s)%s.%s",
+             rate, n, plural(n), slo, n, LB_PLAN_CONFIRM, LB_PLAN_CONFIRM,
+             lb_format_ns(need->worst_ns, worst, sizeof worst), fewer, first),
+         &estimate);
+}
+
 /* How much is left above the demand: of the rate under the SLO where there is one. */
 static void answer_headroom(struct lb_plan *plan)
 {
@@ -308,7 +343,11 @@ void lb_plan_answer(struct lb_plan *plan)
         add(plan, "carry", LB_PLAN_REFUSED, "No curve: %s.", plan->refusal);
     }
     answer_slo(plan);
-    if (demand > 0 && plan->has_fit) {
+    if (lb_plan_asks_need(plan->question)) {
+        answer_need(plan);
+        if (plan->slo_state == LB_SLO_NOT_ASKED)
+            return; /* the most of a closed loop is no measure of what an SLO leaves */
+    } else if (demand > 0 && plan->has_fit) {
         size_t first = plan->n_answers;
         if (lb_plan_demand_by_points(plan))
             points_workers(plan);

@@ -103,6 +103,17 @@ struct lb_plan_answer {
     struct lb_estimate estimate;
 };
 
+/* How many workers keep the SLO at the demand, measured in an open loop. */
+struct lb_plan_need {
+    bool is_asked;
+    uint64_t first;    /* the first guess: what closed loops say */
+    uint64_t workers;  /* keep it in LB_PLAN_CONFIRM runs, and one fewer did not; 0: none found */
+    uint64_t most;     /* the largest number that may be tried */
+    bool is_missed;    /* not even `most` keep it */
+    char reason[300];  /* why none was found, or how one fewer failed; "" */
+    uint64_t worst_ns; /* the SLO's percentile in the worst of the runs that confirm it */
+};
+
 /* The capacity of one strategy on one engine under one scenario. */
 struct lb_plan {
     const struct lb_plan_question *question;
@@ -133,6 +144,7 @@ struct lb_plan {
     size_t n_trials;
     struct lb_estimate slo_rate;
     char slo_reason[300];
+    struct lb_plan_need need;
 
     struct lb_plan_answer answers[LB_PLAN_ANSWERS];
     size_t n_answers;
@@ -179,8 +191,11 @@ int lb_plan_refine(struct lb_plan *plan, const struct lb_lab *lab, struct lb_err
  * refusal. */
 int lb_plan_measure(struct lb_plan *plan, uint64_t workers, uint64_t round,
                     const struct lb_lab *lab, struct lb_error *err);
-/* Searches the rate of the SLO, if there is one. Returns 0 or LB_E_INTERRUPTED; results so far are
- * kept. */
+/* True if the question is how many workers keep the SLO at the demand. */
+bool lb_plan_asks_need(const struct lb_plan_question *question);
+/* With an SLO: searches the number of workers that the demand needs, if there is one, and the rate
+ * of the SLO, if there is no demand or `at` says with how many workers. 0 or LB_E_INTERRUPTED, with
+ * what is known. */
 int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err);
 /* Puts it all into words. */
 void lb_plan_answer(struct lb_plan *plan);

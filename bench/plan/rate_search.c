@@ -22,6 +22,7 @@
 #define SAMPLES    5
 #define LONGEST_NS UINT64_C(60000000000)
 #define WARMUP_NS  UINT64_C(500000000)
+#define NEED_NS    1e10
 
 const char *lb_slo_state_name(enum lb_slo_state state)
 {
@@ -34,6 +35,7 @@ enum { ATTEMPTS = 3 };
 struct search {
     struct lb_plan *plan;
     const struct lb_lab *lab;
+    uint64_t workers; /* of the trials */
     double least;     /* rates below are not tried */
     double low, high; /* passed, failed; 0 and INFINITY: none yet */
     bool ended;       /* state and reason are set */
@@ -48,12 +50,12 @@ static void end(struct search *search, enum lb_slo_state state, const char *reas
     search->ended = true;
 }
 
-static void make_scenario(const struct lb_plan *plan, double rate, bool longer,
+static void make_scenario(const struct lb_plan *plan, uint64_t workers, double rate, bool longer,
                           struct lb_scenario *ret)
 {
     const struct lb_slo *slo = &plan->question->slo;
     *ret = plan->scenario;
-    ret->workers = plan->at;
+    ret->workers = workers;
     snprintf(ret->rate, sizeof ret->rate, "%s%.3f/s", plan->question->even ? "" : "poisson:", rate);
     snprintf(ret->name, sizeof ret->name, "%.100s[workers=%llu rate=%.60s]", plan->scenario.name,
              (unsigned long long)ret->workers, ret->rate);
@@ -69,6 +71,10 @@ static void make_scenario(const struct lb_plan *plan, double rate, bool longer,
     ret->count = 0;
     double least_ns = 1e9 * 10 / (1 - slo->quantile) / rate;
     double wanted_ns = fmax(fmin(SAMPLES * least_ns, 2e10), 1.2 * least_ns);
+    if (plan->need.is_asked && plan->question->at == 0) { /* the rate is known: a few long trials */
+        wanted_ns = fmax(1.2 * least_ns, fmin(2 * least_ns, NEED_NS));
+        longer = false;
+    }
     double length_ns = fmax((double)ret->duration_ns, fmin(wanted_ns, (double)LONGEST_NS));
     ret->duration_ns = (uint64_t)(longer ? 2 * length_ns : length_ns);
 }
@@ -87,7 +93,7 @@ static int try_rate(struct search *search, enum lb_trial_phase phase, double rat
             end(search, LB_SLO_UNKNOWN, "no end after as many trials as are made");
             return 0;
         }
-        make_scenario(plan, rate, phase == LB_TRIAL_CONFIRM, &scenario);
+        make_scenario(plan, search->workers, rate, phase == LB_TRIAL_CONFIRM, &scenario);
         int rc = search->lab->measure(search->lab->arg, plan, &scenario, &run, &why);
         if (rc == LB_E_INTERRUPTED || rc == LB_E_MEMORY) {
             *search->err = why;
@@ -239,13 +245,118 @@ static double throughput_at(const struct lb_plan *plan)
     return n > 0 ? sum / n : plan->has_fit ? lb_usl_at(&plan->fit.best, (double)plan->at) : most;
 }
 
+/* --- how many workers keep it at the demand --- */
+
+bool lb_plan_asks_need(const struct lb_plan_question *question)
+{
+    return question->has_slo && question->demand_per_s > 0;
+}
+
+/* One trial of so many workers at the demand; one fewer than the answer leaves its reason. */
+static int try_workers(struct search *search, enum lb_trial_phase phase, uint64_t workers,
+                       bool *ret_ok)
+{
+    struct lb_plan_need *need = &search->plan->need;
+    const struct lb_trial *trial = NULL;
+    search->workers = workers;
+    *ret_ok = false;
+    int rc = try_rate(search, phase, search->plan->question->demand_per_s, &trial);
+    if (rc != 0 || search->ended)
+        return rc;
+    if (!trial->valid) {
+        give_up(search, trial);
+        return 0;
+    }
+    *ret_ok = trial->ok;
+    if (!trial->ok)
+        snprintf(need->reason, sizeof need->reason, "%s", trial->reason);
+    else if (phase == LB_TRIAL_CONFIRM && trial->latency_ns > need->worst_ns)
+        need->worst_ns = trial->latency_ns;
+    return 0;
+}
+
+/* Do so many keep it in LB_PLAN_CONFIRM runs, and one fewer fail again? One fewer that keeps it
+ * twice now failed by chance before. *ret_fewer: then. */
+static int confirm_workers(struct search *search, uint64_t workers, bool *ret_ok, bool *ret_fewer)
+{
+    int rc = 0;
+    *ret_ok = true;
+    *ret_fewer = false;
+    search->plan->need.worst_ns = 0;
+    for (int i = 0; i < LB_PLAN_CONFIRM && *ret_ok && rc == 0 && !search->ended; i++)
+        rc = try_workers(search, LB_TRIAL_CONFIRM, workers, ret_ok);
+    uint64_t worst_ns = search->plan->need.worst_ns;
+    bool keeps = rc == 0 && !search->ended && *ret_ok && workers > 1;
+    for (int i = 0; i < 2 && keeps && rc == 0 && !search->ended; i++)
+        rc = try_workers(search, LB_TRIAL_CONFIRM, workers - 1, &keeps);
+    *ret_fewer = keeps;
+    search->plan->need.worst_ns = worst_ns;
+    return rc;
+}
+
+static uint64_t next_workers(uint64_t failed, uint64_t kept, uint64_t most)
+{
+    uint64_t more = failed + (failed + 2) / 3;
+    if (kept == 0)
+        return more < most ? more : most;
+    return failed == 0 ? kept - 1 : (failed + kept) / 2;
+}
+
+static int search_workers(struct search *search)
+{
+    struct lb_plan *plan = search->plan;
+    struct lb_plan_need *need = &plan->need;
+    double first = lb_plan_points_need(plan, plan->question->demand_per_s);
+    uint64_t failed = 0, kept = 0, at;
+    int rc = 0;
+    need->is_asked = true;
+    need->most = plan->question->levels[plan->question->n_levels - 1];
+    need->first = isfinite(first) ? (uint64_t)first : 0;
+    at = need->first > 0 && need->first < need->most ? need->first : need->most;
+    while (rc == 0 && !search->ended && failed < need->most) {
+        bool ok, fewer;
+        if (kept != failed + 1) {
+            rc = try_workers(search, LB_TRIAL_BRACKET, at, &ok);
+            *(ok ? &kept : &failed) = at;
+        } else {
+            rc = confirm_workers(search, kept, &ok, &fewer);
+            if (ok && !fewer && rc == 0 && !search->ended)
+                need->workers = kept;
+            if (ok && !fewer)
+                break;
+            failed = ok ? 0 : kept;
+            kept = ok ? kept - 1 : 0;
+        }
+        at = next_workers(failed, kept, need->most);
+    }
+    need->is_missed = rc == 0 && !search->ended && need->workers == 0;
+    if (search->ended)
+        memcpy(need->reason, plan->slo_reason, sizeof need->reason);
+    return rc;
+}
+
 int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err)
 {
     if (!plan->question->has_slo)
         return 0;
     double known = plan->at > 0 ? throughput_at(plan) : 0;
-    struct search search = {
-        .plan = plan, .lab = lab, .least = least_rate(plan, known), .high = INFINITY, .err = err};
+    struct search search = {.plan = plan,
+                            .lab = lab,
+                            .workers = plan->at,
+                            .least = least_rate(plan, known),
+                            .high = INFINITY,
+                            .err = err};
+    if (lb_plan_asks_need(plan->question)) {
+        int needed = search_workers(&search);
+        plan->interrupted |= needed == LB_E_INTERRUPTED;
+        if (needed == LB_E_INTERRUPTED)
+            snprintf(plan->need.reason, sizeof plan->need.reason, "interrupted");
+        plan->slo_state = LB_SLO_NOT_ASKED;
+        if (needed != 0 || plan->question->at == 0)
+            return needed;
+        search.workers = plan->at;
+        search.ended = false;
+    }
     plan->slo_state = LB_SLO_UNKNOWN;
     plan->slo_reason[0] = '\0';
     if (known <= 0) {

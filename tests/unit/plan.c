@@ -1,7 +1,6 @@
 /* Plans over a simulated engine, in virtual time: one lock, Poisson arrivals, service times of
  * known mean, which grows with the number of workers. Everything but lb_run is the real thing. */
 #include "plan.h"
-#include "schedule.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,156 +11,10 @@
 
 #include <cmocka.h>
 
+#include "plan_engine.h"
 #include "property.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-/* --- the simulated engine --- */
-
-enum { MOST_RUNS = 400 };
-#define CLOSED_NS UINT64_C(10000000000)
-
-struct engine {
-    struct lb_random random;
-    double service_s, contention, think_s; /* the service takes service (1 + contention (N-1)) */
-    struct lb_outcome *runs[MOST_RUNS];
-    size_t n_runs;
-    size_t interrupt_after;   /* number of runs; 0: never */
-    size_t invalid_open;      /* number of invalid open-loop runs */
-    double invalid_above;     /* and those above this rate; 0: none */
-    double fails_at;          /* number of workers with which a run fails; 0: none */
-    uint64_t served_share_of; /* served arrivals of 100; 0: all */
-};
-
-static double mean_service(const struct engine *engine, double workers)
-{
-    return engine->service_s * (1 + engine->contention * (workers - 1));
-}
-
-static double exponential(struct engine *engine, double mean)
-{
-    return -log(1 - lb_random_unit(&engine->random)) * mean;
-}
-
-static struct lb_outcome *new_run(const struct lb_scenario *scenario)
-{
-    struct lb_outcome *run = calloc(1, sizeof *run);
-    assert_non_null(run);
-    run->config = *scenario;
-    run->elapsed_ns = scenario->duration_ns;
-    run->n_intervals = (size_t)(scenario->duration_ns / 1000000000u);
-    run->intervals = calloc(run->n_intervals + 1, sizeof *run->intervals);
-    assert_non_null(run->intervals);
-    for (size_t i = 0; i < run->n_intervals; i++) {
-        run->intervals[i].start_ns = i * UINT64_C(1000000000);
-        run->intervals[i].length_ns = UINT64_C(1000000000);
-    }
-    return run;
-}
-
-static void count(struct lb_outcome *run, double at_s, bool due)
-{
-    size_t i = at_s < 0 ? SIZE_MAX : (size_t)at_s;
-    if (i >= run->n_intervals)
-        return;
-    if (due)
-        run->intervals[i].n_due++;
-    else
-        run->intervals[i].n_successes++;
-}
-
-/* Closed loop: thinkers come with rate 1/think each, the lock serves one at a time. */
-static void run_closed(struct engine *engine, struct lb_outcome *run)
-{
-    double workers = (double)run->config.workers, inside = 0, done = 0;
-    double service = mean_service(engine, workers);
-    double warmup = (double)run->config.warmup_ns / 1e9, end = (double)run->elapsed_ns / 1e9;
-    for (double now = -warmup; now < end;) {
-        double come = (workers - inside) / engine->think_s, serve = inside > 0 ? 1 / service : 0;
-        now += exponential(engine, 1 / (come + serve));
-        if (lb_random_unit(&engine->random) * (come + serve) < come) {
-            inside++;
-            continue;
-        }
-        inside--;
-        count(run, now, false);
-        done += now >= 0 && now < end;
-    }
-    run->successes_per_s = done / end;
-}
-
-/* Open loop, first come first served: Lindley's recursion over the arrivals of the real schedule.
- */
-static void run_open(struct engine *engine, struct lb_outcome *run)
-{
-    struct lb_schedule schedule;
-    struct lb_error err;
-    struct lb_counts *counts = &run->counts[LB_M_ACQUIRE];
-    double service = mean_service(engine, (double)run->config.workers);
-    double warmup = (double)run->config.warmup_ns / 1e9, end = (double)run->elapsed_ns / 1e9;
-    double free_s = -warmup;
-    assert_int_equal(
-        lb_schedule_init(&schedule, run->config.rate, lb_random_next(&engine->random), &err), 0);
-    run->response[LB_M_ACQUIRE] = lb_histogram_new();
-    assert_non_null(run->response[LB_M_ACQUIRE]);
-    for (;;) {
-        double due_s = (double)lb_schedule_next(&schedule, NULL) / 1e9 - warmup;
-        if (due_s >= end)
-            break;
-        count(run, due_s, true);
-        run->n_due += due_s >= 0;
-        if (engine->served_share_of > 0 &&
-            lb_random_below(&engine->random, 100) >= engine->served_share_of)
-            continue;
-        double granted_s = fmax(due_s, free_s);
-        free_s = granted_s + exponential(engine, service);
-        count(run, granted_s, false);
-        if (due_s < 0 || granted_s >= end)
-            continue;
-        counts->finished++;
-        counts->succeeded++;
-        lb_histogram_record(run->response[LB_M_ACQUIRE], (uint64_t)((granted_s - due_s) * 1e9));
-    }
-    run->successes_per_s = (double)counts->succeeded / end;
-}
-
-static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenario *scenario,
-                   const struct lb_outcome **ret_run, struct lb_error *err)
-{
-    struct engine *engine = arg;
-    (void)plan;
-    if (engine->interrupt_after > 0 && engine->n_runs >= engine->interrupt_after)
-        return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
-    if (engine->fails_at > 0 && (double)scenario->workers == engine->fails_at)
-        return lb_fail(err, LB_E_ENV, "too many connections");
-    assert_true(engine->n_runs < MOST_RUNS);
-    bool open = scenario->rate[0] != '\0';
-    struct lb_scenario shorter = *scenario;
-    if (!open && shorter.duration_ns > CLOSED_NS) /* enough for half a percent */
-        shorter.duration_ns = CLOSED_NS;
-    struct lb_outcome *run = engine->runs[engine->n_runs++] = new_run(&shorter);
-    if (!open) {
-        run_closed(engine, run);
-    } else {
-        double rate = strtod(strchr(scenario->rate, ':') + 1, NULL);
-        run_open(engine, run);
-        if (engine->invalid_open > 0 ||
-            (engine->invalid_above > 0 && rate > engine->invalid_above)) {
-            engine->invalid_open -= engine->invalid_open > 0;
-            run->state = LB_RUN_INVALID;
-            snprintf(run->reason, sizeof run->reason, "the generator fell behind");
-        }
-    }
-    *ret_run = run;
-    return 0;
-}
-
-static void release_engine(struct engine *engine)
-{
-    for (size_t i = 0; i < engine->n_runs; i++)
-        lb_outcome_free(engine->runs[i]);
-    engine->n_runs = 0;
-}
 
 /* --- what is true of it --- */
 
@@ -397,12 +250,15 @@ static void demand_and_headroom_are_told(void **state)
     struct lb_plan_question question = question_of("p99<30ms", 3);
     struct lb_plan plan;
     question.demand_per_s = 300;
+    question.at = 8; /* the rate of the SLO is asked as well */
     run_plan(&engine, &question, 10, &plan, 0);
-    expect_answer(&plan, "workers", LB_PLAN_ANSWERED, "300/s need ");
+    expect_answer(&plan, "workers", LB_PLAN_ANSWERED, "300/s need 1 worker under p99<30ms");
     expect_answer(&plan, "headroom", LB_PLAN_ANSWERED, "that the SLO allows");
     expect_answer(&plan, "slo", LB_PLAN_ANSWERED, "confirmed in 3 of 3 runs");
     assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_ANSWERED);
     question.demand_per_s = 5000;
+    question.has_slo = false;
+    plan.slo_state = LB_SLO_NOT_ASKED;
     lb_plan_answer(&plan);
     expect_answer(&plan, "workers", LB_PLAN_MISSED, "cannot be reached: the peak is ");
     expect_answer(&plan, "headroom", LB_PLAN_MISSED, "more than ");
@@ -411,8 +267,47 @@ static void demand_and_headroom_are_told(void **state)
     release_engine(&engine);
 }
 
-/* Half of the arrivals find the lock taken at the lowest tried rate, and no waiter meets the
- * bound. */
+/* The wait of M/M/c that a share q of the arrivals does not exceed (Erlang's C). */
+static double true_wait(double rate, double service_s, uint64_t servers, double q)
+{
+    double load = rate * service_s, b = 1, c = (double)servers;
+    for (double n = 1; n <= c; n++)
+        b = load * b / (n + load * b);
+    double waits = b / (1 - load / c * (1 - b));
+    return load >= c ? (double)INFINITY : fmax(0, log(waits / (1 - q)) / (c / service_s - rate));
+}
+
+/* 120/s of 20 ms each keep three servers busy to 80 %, and their p99 is 139 ms; that of four is
+ * 42 ms. A closed loop says three. */
+static void workers_for_an_slo_are_measured_in_an_open_loop(void **state)
+{
+    (void)state;
+    struct engine engine = new_engine(lb_test_seed());
+    struct lb_plan_question question = question_of("p99<65ms", 5);
+    struct lb_plan plan;
+    engine.is_pool = true;
+    engine.service_s = 20e-3;
+    engine.contention = 0;
+    question.demand_per_s = 120;
+    assert_true(true_wait(120, 20e-3, 3, 0.99) > 0.12 && true_wait(120, 20e-3, 4, 0.99) < 0.045);
+    run_plan(&engine, &question, 100, &plan, 0);
+    expect_answer(&plan, "workers", LB_PLAN_ANSWERED, "120/s need 4 workers under p99<65ms");
+    expect_answer(&plan, "workers", LB_PLAN_ANSWERED, "4 kept it in 3 of 3 runs");
+    expect_answer(&plan, "workers", LB_PLAN_ANSWERED, "; 3 did not (");
+    assert_null(answer_to(&plan, "slo"));
+    assert_null(answer_to(&plan, "headroom"));
+    assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_ANSWERED);
+    lb_plan_release(&plan);
+    question.demand_per_s = 1300; /* 24 servers carry 1200/s */
+    run_plan(&engine, &question, 20, &plan, 0);
+    expect_answer(&plan, "workers", LB_PLAN_MISSED, "is not kept at 1.30k/s with up to 24 workers");
+    assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_MISSED);
+    lb_plan_release(&plan);
+    release_engine(&engine);
+}
+
+/* With half of the arrivals finding the lock taken at the lowest rate that is tried, and a bound
+ * that nobody who waits meets. */
 static void an_slo_that_is_never_met_is_told(void **state)
 {
     (void)state;
@@ -670,6 +565,7 @@ int main(void)
         cmocka_unit_test(trials_are_judged),
         cmocka_unit_test(a_growing_backlog_fails_a_trial),
         cmocka_unit_test(demand_and_headroom_are_told),
+        cmocka_unit_test(workers_for_an_slo_are_measured_in_an_open_loop),
         cmocka_unit_test(an_slo_that_is_never_met_is_told),
         cmocka_unit_test(invalid_trials_end_the_search),
         cmocka_unit_test(steps_are_answered_from_the_points),

@@ -10,6 +10,7 @@
 #include "schedule.h"
 #include "units.h"
 
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,19 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* One number is the most that may be used: some are measured up to it. */
+static void spread(struct lb_plan_question *question)
+{
+    uint64_t most = question->levels[0], last = 0;
+    question->n_levels = 0;
+    for (int i = 0; i < LB_USL_MIN_LEVELS; i++) {
+        double share = pow((double)most, (double)i / (LB_USL_MIN_LEVELS - 1));
+        uint64_t level = (uint64_t)(share + 0.5);
+        last = level > last ? level : last + 1;
+        question->levels[question->n_levels++] = last;
+    }
+}
+
 static int read_levels(struct lb_plan_question *question, const char *list, struct lb_error *err)
 {
     const struct lb_key *key = lb_scenario_key("workers");
@@ -57,18 +71,22 @@ static int read_levels(struct lb_plan_question *question, const char *list, stru
             return lb_fail(err, LB_E_USAGE, "option --workers: '%s' is not a number above 0", text);
     }
     qsort(question->levels, n, sizeof question->levels[0], ascending);
+    if (n == 1 && question->levels[0] >= LB_USL_MIN_LEVELS)
+        spread(question);
     return 0;
 }
 
 /* A plain rate: "800/s". */
-static int read_demand(struct lb_plan_question *question, const char *text, struct lb_error *err)
+static int read_demand(struct lb_plan_question *question, const char *text, const char *option,
+                       struct lb_error *err)
 {
     struct lb_schedule schedule;
     if (text == NULL)
         return 0;
     if (lb_schedule_init(&schedule, text, 0, err) != 0 || schedule.poisson || schedule.repeat ||
         schedule.n_phases != 1 || schedule.cycle_ns != UINT64_MAX)
-        return lb_fail(err, LB_E_USAGE, "option --demand: '%s' is not a rate such as 800/s", text);
+        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a rate such as 800/s", option,
+                       text);
     question->demand_per_s = schedule.phases[0].from_per_s;
     return 0;
 }
@@ -77,21 +95,26 @@ static int read_question(struct planner *planner, const struct lb_args *args, st
 {
     struct lb_plan_question *question = &planner->question;
     const struct lb_plan_args *plan = &args->plan;
-    const char *workers = default_workers;
+    const char *workers = default_workers, *demand = NULL;
     for (size_t i = 0; i < args->n_overrides; i++) {
         if (strcmp(args->overrides[i].key->name, "workers") == 0)
             workers = args->overrides[i].value;
         if (strcmp(args->overrides[i].key->name, "rate") == 0)
-            return lb_fail(err, LB_E_USAGE,
-                           "option --rate: plan finds the rates itself: see --slo and --demand");
+            demand = args->overrides[i].value;
     }
+    if (plan->demand != NULL && demand != NULL)
+        return lb_fail(err, LB_E_USAGE,
+                       "option --rate: not together with --demand: both are the "
+                       "load to plan for");
+    if (plan->demand != NULL)
+        demand = plan->demand;
     question->n_repeat = args->repeat != NULL ? args->n_repeat : REPEAT;
     question->most_repeat = args->repeat != NULL ? args->n_repeat : MOST_REPEAT;
     question->budget_ns = BUDGET_NS;
     question->seed = args->seed_number;
     int rc = read_levels(question, workers, err);
     if (rc == 0)
-        rc = read_demand(question, plan->demand, err);
+        rc = read_demand(question, demand, plan->demand != NULL ? "demand" : "rate", err);
     if (rc == 0 && plan->slo != NULL) {
         rc = lb_slo_parse(plan->slo, &question->slo, err);
         question->has_slo = rc == 0;
@@ -123,7 +146,9 @@ static int copy_args(struct planner *planner, const struct lb_args *args, struct
     if (own->overrides == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     for (size_t i = 0; i < args->n_overrides; i++)
-        if (strcmp(args->overrides[i].key->name, "workers") != 0)
+        if (strcmp(args->overrides[i].key->name, "rate") == 0)
+            continue; /* the demand */
+        else if (strcmp(args->overrides[i].key->name, "workers") != 0)
             own->overrides[own->n_overrides++] = args->overrides[i];
         else
             own->plan.workers = args->overrides[i].value;
@@ -329,10 +354,26 @@ static int preview(struct lb_scheduler *scheduler, void *arg, struct lb_error *e
     return make_plans(planner, err);
 }
 
+/* What a worker does with what it has decides on the answers, and is easily forgotten. */
+static void tell_hold(const struct planner *planner)
+{
+    const struct lb_scenario *scenario = &planner->plans[0].scenario;
+    char text[32];
+    if (is_given(&planner->args, "hold"))
+        return;
+    if (scenario->hold_ns == 0)
+        fputs("lockbench: jobs take no time in this plan: --hold TIME says how long one takes\n",
+              stderr);
+    else
+        fprintf(stderr, "lockbench: a job takes %s in this plan: --hold TIME says how long\n",
+                lb_format_ns(scenario->hold_ns, text, sizeof text));
+}
+
 static void tell(const struct planner *planner, const struct lb_report *report)
 {
     const struct lb_plan_question *question = &planner->question;
     bool is_open = question->most_repeat > question->n_repeat;
+    tell_hold(planner);
     lb_dry_run_tell_plan(report, planner->n_plans, question->n_levels, question->has_slo,
                          is_open ? planner->n_plans * question->budget_ns : 0);
 }
@@ -356,11 +397,12 @@ static enum lb_exit schedule(struct lb_scheduler *scheduler, void *arg)
         tell(planner, report);
     if (rc == 0)
         rc = lb_plan_sweep(planner->plans, planner->n_plans, &lab, &err);
-    if (rc == 0)
+    bool by_sweep = !lb_plan_asks_need(&planner->question); /* else open loops answer */
+    if (rc == 0 && by_sweep)
         rc = lb_plan_repeat(planner->plans, planner->n_plans, false, &lab, &err);
     for (size_t i = 0; i < planner->n_plans; i++)
         lb_plan_fit(&planner->plans[i]);
-    for (size_t i = 0; i < planner->n_plans && rc == 0; i++)
+    for (size_t i = 0; i < planner->n_plans && rc == 0 && by_sweep; i++)
         rc = refine(&planner->plans[i], &lab, &err);
     for (size_t i = 0; i < planner->n_plans && rc == 0; i++)
         rc = lb_plan_search(&planner->plans[i], &lab, &err);

@@ -108,7 +108,7 @@ static json_t *slo_json(const struct lb_report *report, const struct lb_plan *pl
     const struct lb_slo *slo = &plan->question->slo;
     struct lb_object object = lb_object_new();
     bool known = plan->slo_state == LB_SLO_FOUND || plan->slo_state == LB_SLO_AT_LEAST;
-    if (plan->slo_state == LB_SLO_NOT_ASKED) {
+    if (!plan->question->has_slo) {
         json_decref(object.json);
         return json_null();
     }

@@ -124,8 +124,9 @@ static void print_fit(const struct lb_sink_state *state, const struct lb_plan *p
 
 static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
 {
-    static const struct lb_column columns[] = {{"trial", false}, {"rate", true}, {"", true},
-                                               {"served", true}, {"", false},    {"", false}};
+    static const struct lb_column columns[] = {{"trial", false}, {"workers", true}, {"rate", true},
+                                               {"", true},       {"served", true},  {"", false},
+                                               {"", false}};
     struct lb_column own[sizeof columns / sizeof columns[0]];
     char name[16];
     if (plan->n_trials == 0)
@@ -133,8 +134,8 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
     memcpy(own, columns, sizeof own);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(plan->question->slo.text, "<"),
              plan->question->slo.text);
-    own[2].title = name;
-    own[4].title = plan->question->slo.text;
+    own[3].title = name;
+    own[5].title = plan->question->slo.text;
     struct lb_table *table = lb_table_new(own, sizeof own / sizeof own[0]);
     if (table == NULL)
         return out_of_memory(state);
@@ -143,6 +144,8 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
         const struct lb_trial *trial = &plan->trials[i];
         char text[64];
         lb_table_add(table, lb_trial_phase_name(trial->phase), LB_INK_PLAIN);
+        snprintf(text, sizeof text, "%llu", (unsigned long long)trial->run->config.workers);
+        lb_table_add(table, text, LB_INK_PLAIN);
         snprintf(text, sizeof text, "%.4g/s", trial->rate_per_s);
         lb_table_add(table, text, LB_INK_PLAIN);
         if (trial->latency_ns == UINT64_MAX)
@@ -163,6 +166,8 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
         snprintf(reason, sizeof reason, "%.*s", (int)strcspn(trial->reason, ":"), trial->reason);
         lb_table_add(table, reason, LB_INK_DIM);
     }
+    if (!plan->need.is_asked) /* all have the same number */
+        lb_table_hide(table, "workers");
     int rc = lb_table_print(table, state->out, state->color);
     lb_table_free(table);
     return rc != 0 ? out_of_memory(state) : 0;
