@@ -140,7 +140,7 @@ for my $locale (['C.UTF-8', qr/●/, qr/│/], ['C', qr/o/, qr/\|/]) {
     like($chart, $locale->[2], '... and an axis');
     unlike($chart, qr/[^\x00-\x7f]/, '... in ASCII') if $locale->[0] eq 'C';
     ok(!(grep { length > 100 } split /\n/, $chart), '... of 100 columns') if $locale->[0] eq 'C';
-    ($status, $out) = lockbench('compare', '-s', 'none,pthread-mutex', '--repeat', '5', '--duration', '10m', '--count', '10', '--warmup', '0', '--quiet', '--charts');
+    ($status, $out) = lockbench('compare', '-s', 'none,pthread-mutex', '--repeat', '5', '--duration', '10m', '--count', '10', '--warmup', '0', '--quiet', '--charts', '-v');
     like($out, $locale->[0] eq 'C' ? qr/ ############$/m : qr/ ████████████$/m, "$locale->[0]: bars of compare");
 }
 SKIP: {

@@ -53,8 +53,8 @@ struct lb_selection {
 struct lb_select_defaults {
     const char *strategies; /* "all"; NULL: -s is required */
     bool controls;          /* all, locks and queues mean the controls too */
-    bool plans;  /* files are tested by their features, if the user describes no scenario */
-    bool breaks; /* also the scenarios and options by which strategies are known to break */
+    bool plans;   /* files are asked by what they show, where the user describes no scenario */
+    bool breaks;  /* also the scenarios and options by which strategies are known to break */
     bool chooses; /* all, locks and queues mean the correct protocols, unless --published is given;
                      breaks then apply to strategies that the user names */
 };

@@ -335,8 +335,9 @@ static json_t *ranking_json(const struct lb_report *report, const struct lb_rank
     lb_put_flag(&object, "named", table->is_named);
     lb_put_text(&object, "answer", lb_rank_answer(table, measured, text, sizeof text));
     lb_put(&object, "choice",
-           measured == LB_RANK_RATE ? json_string(lb_rank_choice(table, rankings, text, sizeof text))
-                                    : json_null());
+           measured == LB_RANK_RATE
+               ? json_string(lb_rank_choice(table, rankings, text, sizeof text))
+               : json_null());
     lb_put_text(&object, "power", lb_rank_power(table, measured, text, sizeof text));
     for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES; m++)
         lb_put(&object, lb_measured_name((enum lb_measured)m),

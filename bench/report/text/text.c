@@ -615,6 +615,17 @@ void lb_text_details(const struct lb_sink_state *state)
     print_stored(state);
 }
 
+void lb_text_problems(const struct lb_sink_state *state)
+{
+    lb_text_violations(state);
+    for (size_t i = 0; i < state->report->n_cells; i++)
+        if (state->report->cells[i].state == LB_CELL_FAILED ||
+            state->report->cells[i].state == LB_CELL_NOT_RUN)
+            print_notes(state, &state->report->cells[i]);
+    print_skips(state);
+    print_stored(state);
+}
+
 /* A comparison's answer first, on one screen. False: there is none, or all is wanted. */
 static bool print_answer(struct lb_sink_state *state)
 {

@@ -44,6 +44,8 @@ void lb_text_steady(const struct lb_sink_state *state);
 /* What to choose, for each table that has an answer; *ret_answered: there was one. 0, or -1 when
  * memory ran out. */
 int lb_text_answer(const struct lb_sink_state *state, bool *ret_answered);
+/* Of a plan: violations, what could not be run and why, and where it is stored. */
+void lb_text_problems(const struct lb_sink_state *state);
 /* Each violation, with the command that repeats it. */
 void lb_text_violations(const struct lb_sink_state *state);
 

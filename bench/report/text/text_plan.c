@@ -213,7 +213,7 @@ static void print_answers(const struct lb_sink_state *state, const struct lb_pla
     }
 }
 
-static int print_plan(struct lb_sink_state *state, const struct lb_plan *plan)
+static void print_title(const struct lb_sink_state *state, const struct lb_plan *plan)
 {
     char title[600];
     snprintf(title, sizeof title, "%s on %s, %s%s%s", plan->strategy, plan->engine,
@@ -222,16 +222,18 @@ static int print_plan(struct lb_sink_state *state, const struct lb_plan *plan)
     fputc('\n', state->out);
     lb_print_wrapped(state->out, title, 0, state->width);
     lb_text_config(state, &plan->scenario);
+}
+
+/* What the answers are from. */
+static int print_measured(struct lb_sink_state *state, const struct lb_plan *plan)
+{
+    fputc('\n', state->out);
     int rc = print_points(state, plan);
     if (rc != 0)
         return rc;
     rc = print_chart(state, plan);
     print_fit(state, plan);
-    if (rc == 0)
-        rc = print_trials(state, plan);
-    if (rc == 0)
-        print_answers(state, plan);
-    return rc;
+    return rc == 0 ? print_trials(state, plan) : rc;
 }
 
 /* --- which of several --- */
@@ -260,15 +262,27 @@ static void print_choice(const struct lb_sink_state *state)
         lb_print_wrapped(state->out, "Beyond: none.", 2, state->width);
 }
 
+/* The answers first; under them what was measured, and with -v all warnings. */
 static void plan_end(struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    lb_text_head(state);
-    for (size_t i = 0; i < report->n_plans && state->rc == 0; i++)
-        state->rc = print_plan(state, &report->plans[i]);
+    if (state->verbose)
+        lb_text_head(state);
+    for (size_t i = 0; i < report->n_plans && state->rc == 0; i++) {
+        print_title(state, &report->plans[i]);
+        print_answers(state, &report->plans[i]);
+        state->rc = print_measured(state, &report->plans[i]);
+    }
     if (state->rc == 0)
         print_choice(state);
-    lb_text_details(state);
+    if (state->verbose) {
+        lb_text_details(state);
+        return;
+    }
+    lb_text_problems(state);
+    fputc('\n', state->out);
+    lb_text_head(state);
+    lb_print_wrapped(state->out, "-v prints all warnings.", 0, state->width);
 }
 
 const struct lb_sink lb_sink_plan = {.name = "text",
