@@ -354,7 +354,7 @@ bool lb_strategy_is_broken(const struct lb_strategy *strategy)
     return false;
 }
 
-/* What the servers were, as the first run found them: "async"; "": one server, or no run. */
+/* The topology of the servers, as the first run found it: "async"; "": one server, or no run. */
 static const char *topology_of(const struct lb_cell *cell)
 {
     for (size_t i = 0; cell->n_runs > 0 && i < cell->runs[0]->n_facts; i++)

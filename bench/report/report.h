@@ -176,7 +176,7 @@ char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size);
 /* True if the strategy is known to break a guarantee with its default options, on any engine, and
  * without a fault. */
 bool lb_strategy_is_broken(const struct lb_strategy *strategy);
-/* What the strategy says of a break of it that may show in this cell; NULL: nothing. */
+/* The strategy's known break that may show in this cell; NULL: none. */
 const struct lb_break *lb_cell_known_break(const struct lb_cell *cell, enum lb_guarantee guarantee);
 /* Why it is known to be broken, as the strategy says; "" if it is not known to be. */
 const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee guarantee);

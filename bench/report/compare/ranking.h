@@ -111,7 +111,7 @@ char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking 
 char *lb_rank_question(const struct lb_rank_table *rates, char *buf, size_t size);
 /* True if the load is given, by a rate of arrivals. */
 bool lb_rank_is_open(const struct lb_rank_table *table);
-/* What so many rounds can show, and what more would need. */
+/* The difference that these rounds can show, and the rounds for a smaller one. */
 char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
                     size_t size);
 /* Beside the table of rates: "p99 of the wait: Lowest: table-lock. ...", with the difference that

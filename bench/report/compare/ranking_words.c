@@ -256,7 +256,7 @@ static void say_peers(struct words *words, const struct lb_choice *choice)
         const struct lb_rank *rank = &choice->table->ranks[i];
         if (rank != choice->rank && rank->held && lb_rank_recovers(rank) == choice->recovers &&
             share_a_letter(rank, choice->rank))
-            say(words, "%s%s", n++ == 0 ? "; not told apart from it: " : ", ", rank->cell->name);
+            say(words, "%s%s", n++ == 0 ? "; no significant difference: " : ", ", rank->cell->name);
     }
 }
 
