@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,4 +20,9 @@ FILE *lb_regular_file_open(const char *path)
         errno = code;
     }
     return file;
+}
+
+const char *lb_regular_file_reason(int code)
+{
+    return code == EINVAL ? "not a regular file" : strerror(code);
 }

@@ -6,5 +6,7 @@
 
 /* Opens for reading; NULL with errno, EINVAL where path is no regular file. */
 FILE *lb_regular_file_open(const char *path);
+/* The errno of that in words. */
+const char *lb_regular_file_reason(int code);
 
 #endif

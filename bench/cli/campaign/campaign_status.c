@@ -19,13 +19,17 @@ static bool is_violated(const struct lb_baseline *baseline, const struct lb_cell
            (!cell->shows_break || has_finding(cell));
 }
 
-/* True if all its runs came to their end and none was granted anything that could be measured. */
+/* True if all its runs came to their end and nothing was granted in any, not even in a warm-up. */
 static bool is_without_grant(const struct lb_cell *cell)
 {
     bool is_idle = cell->n_runs > 0 && !cell->is_explored && cell->scenario.workers > 0;
-    for (size_t i = 0; i < cell->n_runs; i++)
-        is_idle = is_idle && cell->runs[i]->state == LB_RUN_COMPLETE &&
-                  cell->runs[i]->counts[LB_M_ACQUIRE].succeeded == 0 && cell->runs[i]->n_items == 0;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        const struct lb_measures *measures = &run->judgement.measures;
+        is_idle = is_idle && run->state == LB_RUN_COMPLETE &&
+                  run->counts[LB_M_ACQUIRE].succeeded == 0 && run->n_items == 0 &&
+                  measures->n_holds == 0 && measures->n_claims == 0;
+    }
     return is_idle;
 }
 

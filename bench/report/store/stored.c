@@ -238,7 +238,7 @@ static int fail_to_open(const char *path, int code, struct lb_error *err)
                            "directory of one result, such as those of lockbench list results",
                            directory);
     }
-    return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(code));
+    return lb_fail(err, LB_E_FILE, "%s: %s", path, lb_regular_file_reason(code));
 }
 
 static int read_json(struct lb_stored *result, struct lb_error *err)

@@ -131,7 +131,7 @@ int lb_result_print(const char *path, const char *format, FILE *out, struct lb_e
                        path, view->file);
     FILE *in = lb_regular_file_open(name);
     if (in == NULL)
-        return lb_fail(err, LB_E_FILE, "%s: %s", name, strerror(errno));
+        return lb_fail(err, LB_E_FILE, "%s: %s", name, lb_regular_file_reason(errno));
     int rc = print_file(in, out, err);
     if (rc == 0 && ferror(in))
         rc = lb_fail(err, LB_E_FILE, "%s: %s", name, strerror(errno));
