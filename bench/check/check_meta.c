@@ -216,20 +216,30 @@ static int read_capacities(const char *meta, uint32_t n, uint32_t **ret_capacity
 }
 
 /* "3 asked REASON" */
+static bool read_doubt(const char *text, struct lb_doubt *ret_doubt)
+{
+    char *end;
+    errno = 0;
+    const unsigned long value = strtoul(text, &end, 10);
+    const bool is_said = strncmp(end, " said ", 6) == 0;
+    const size_t word = is_said ? 6 : 7;
+    if (text[0] < '0' || text[0] > '9' || errno != 0 || value > UINT32_MAX ||
+        (!is_said && strncmp(end, " asked ", 7) != 0) || end[word] == '\0')
+        return false;
+    *ret_doubt = (struct lb_doubt){.value = (uint32_t)value, .is_said = is_said};
+    snprintf(ret_doubt->reason, sizeof ret_doubt->reason, "%.*s", (int)sizeof ret_doubt->reason - 1,
+             end + word);
+    return true;
+}
+
 static int read_doubts(const char *meta, struct lb_doubt doubts[LB_DOUBTS], struct lb_error *err)
 {
     for (int d = 0; d < LB_DOUBTS; d++) {
-        char text[240], how[8];
-        struct lb_doubt doubt = {.value = 0};
-        int n = 0;
+        char text[240];
         if (lb_meta_get(meta, doubt_keys[d], text, sizeof text) == NULL)
             continue;
-        if (sscanf(text, "%u %7s %n", &doubt.value, how, &n) != 2 || text[n] == '\0' ||
-            (strcmp(how, "said") != 0 && strcmp(how, "asked") != 0))
+        if (!read_doubt(text, &doubts[d]))
             return bad(err, doubt_keys[d], text);
-        doubt.is_said = how[0] == 's';
-        snprintf(doubt.reason, sizeof doubt.reason, "%.*s", (int)sizeof doubt.reason - 1, text + n);
-        doubts[d] = doubt;
     }
     return 0;
 }

@@ -367,7 +367,8 @@ static int read_fact(struct lb_file *file, const struct lb_directive *directive,
 
 static bool is_count(const char *text)
 {
-    return strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 && atoi(text) > 0;
+    const size_t length = strlen(text);
+    return strspn(text, "0123456789") == length && length < 10 && strspn(text, "0") < length;
 }
 
 /* With all options read. */
