@@ -10,7 +10,9 @@
 int lb_lines_open(struct lb_lines *lines, const char *path, struct lb_error *err)
 {
     *lines = (struct lb_lines){.path = path, .file = lb_regular_file_open(path)};
-    return lines->file != NULL ? 0 : lb_fail(err, LB_E_FILE, "%s: %s", path, lb_regular_file_reason(errno));
+    return lines->file != NULL
+               ? 0
+               : lb_fail(err, LB_E_FILE, "%s: %s", path, lb_regular_file_reason(errno));
 }
 
 static int add(struct lb_lines *lines, int c, struct lb_error *err)
