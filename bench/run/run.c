@@ -42,7 +42,7 @@ static bool is_endless(const struct lb_active_run *run)
     enum { AGAIN = 2, SOME = 500 };
     const struct lb_scenario *s = run->request->scenario;
     if (s->shape != LB_QUEUE || s->period_ns > 0 || run->company != NULL ||
-        lb_run_outlasted_ns(run) > 0)
+        lb_run_is_outlasted(run))
         return false;
     const double n_put = (double)lb_run_items_put(run);
     const double ends = 1 - s->error - s->free_share; /* the share of claims that ends an item */

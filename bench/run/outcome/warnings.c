@@ -226,6 +226,11 @@ uint64_t lb_run_outlasted_ns(const struct lb_active_run *run)
     return outlasted_ns(run, 1);
 }
 
+bool lb_run_is_outlasted(const struct lb_active_run *run)
+{
+    return outlasted_ns(run, items_in_hand(run)) > 0;
+}
+
 /* Each number that a producer drew stands for one put of put_batch items. */
 uint64_t lb_run_items_put(const struct lb_active_run *run)
 {
