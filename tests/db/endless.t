@@ -115,7 +115,8 @@ for my $n (1, 2) {
 for my $one (@runs) {
     my ($status, $out, $err) = ends($one->{run});
     is($status, $one->{wanted}, "$one->{name}: exit status") or diag $out, $err;
-    cmp_ok(scalar(() = $err =~ /\n/g), '<=', 1, '... and at most one line') or diag $err;
+    # The address sanitizer adds a line of its own.
+    cmp_ok(scalar(grep { !/WARNING: ASan doesn't fully support/ } split /^/m, $err), '<=', 1, '... and at most one line') or diag $err;
     like($out, qr/exclusive +not tested: no schedule came to its end/, '... and no verdict') if $one->{n_signals} == 0;
 }
 is(n_executed($_), 0, "$_: the server executes none any more") for grep { $_ ne 'sqlite' } sort keys %target;

@@ -236,14 +236,14 @@ static bool is_waited_for(const struct lb_search *s, const struct configuration 
     return false;
 }
 
-/* True if the step must be tried. target: the operation that was answered. */
+/* True if the step must be tried. target: the operation that was answered; SLOTS: none. */
 static bool is_worth_it(const struct lb_search *s, const struct configuration *from, unsigned slot,
                         unsigned target, const struct lb_spec_next *next)
 {
     const struct lb_spec_op *op = op_in(s, slot);
     bool is_target = slot == target, must = is_target && op->must;
     unsigned hard = next->broken & s->object->automaton->hard & ~s->excused;
-    bool is_needed = is_target || (s->first[target] >> slot & 1) != 0;
+    bool is_needed = is_target || (target < SLOTS && (s->first[target] >> slot & 1) != 0);
     if (hard != 0 && !(s->is_forced && is_needed))
         return false;
     if (next->broken == 0 && memcmp(&next->state, &from->state, sizeof from->state) == 0)
