@@ -166,8 +166,7 @@ static uint32_t events_before(const struct lb_case *c, uint32_t log, uint64_t ti
     return low;
 }
 
-/* When the operation was asked for that a log's session was the last to answer before a time; 0:
- * none. */
+/* The invoke of the last operation that a log's session answered before a time; 0: none. */
 static uint64_t answered_before(const struct lb_case *c, uint32_t log, uint64_t time)
 {
     for (uint32_t event = events_before(c, log, time); event > 0;) {
@@ -321,8 +320,8 @@ static int push_late(struct lb_case *c, const struct lb_hold *hold, uint64_t ask
     return 0;
 }
 
-/* May the worker have had something of the resource, when it was granted the hold, that the end of
- * its session leaves it? */
+/* True if the worker may have had another hold of the resource, at the grant of this one, that
+ * outlasts its session. */
 static bool keeps_other(const struct lb_case *c, const struct lb_hold *hold)
 {
     bool is_open = false;

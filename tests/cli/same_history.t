@@ -39,7 +39,7 @@ sub exported
     return map { decode_json($_) } split /\n/, $out;
 }
 
-# What is judged, without the words of witnesses and the times of what the program did.
+# The verdicts, without the words of witnesses and the times of the program's own work.
 sub judged
 {
     my ($text, $suffix) = @_;

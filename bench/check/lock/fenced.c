@@ -41,8 +41,8 @@ static bool has_token(const struct lb_hold *hold)
     return hold->has_token && !hold->is_piece;
 }
 
-/* Why the earlier one came first: the later one was asked for afterwards; it would have held; its
- * core covers the answer of the earlier one, whose lease was over by then. */
+/* Why one grant came before another: the other was asked for after its answer; the other waited for
+ * it; or the core of the other covers its answer, so that its lease was over by then. */
 enum why { ASKED_LATER, WAITED, COVERED };
 
 static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later, enum why why)
@@ -96,8 +96,8 @@ static bool excludes(const struct lb_case *c, const struct lb_hold *a, const str
     return alone && !a->is_shared && !b->is_shared && a->log != b->log && a->start != b->start;
 }
 
-/* The hold, of those that were answered before, whose core ends last. If it covers the answer of
- * this one, whose own core is empty, this one had been granted, and was over, before it. */
+/* cover: of the holds that were answered before, the one with the latest end. If its core covers
+ * the answer of a hold with an empty core, then that hold was granted, and was over, before it. */
 static void judge_covered(struct lb_case *c, uint32_t number, struct largest *cover,
                           uint8_t *reported)
 {

@@ -80,7 +80,7 @@ uint64_t lb_forecast_left(const struct lb_forecast *forecast, uint64_t now_ns)
             return 0;
         sum_ns += each_ns * (report->n_repeat - cell->n_runs);
     }
-    /* The run under way has used a part of that. */
+    /* The run under way has used a part of this time. */
     uint64_t since_ns = now_ns - forecast->last_ns;
     return sum_ns > since_ns ? sum_ns - since_ns : 0;
 }

@@ -354,7 +354,7 @@ static int preview(struct lb_scheduler *scheduler, void *arg, struct lb_error *e
     return make_plans(planner, err);
 }
 
-/* What a worker does with what it has decides on the answers, and is easily forgotten. */
+/* The answers depend on the length of a hold, which is easily forgotten. */
 static void tell_hold(const struct planner *planner)
 {
     const struct lb_scenario *scenario = &planner->plans[0].scenario;

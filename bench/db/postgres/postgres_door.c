@@ -52,8 +52,8 @@ static int drop(PGconn *pg, const char *name, struct lb_error *err)
     return r;
 }
 
-/* A server goes on with CREATE DATABASE when its client is dead, and nobody sees the database until
- * it is there. So the sessions that might be creating it end first: those of this name's run. */
+/* A server completes CREATE DATABASE although its client is dead, and the database is invisible
+ * until then. So the sessions of this name's run, which may be creating it, end first. */
 static int end_creation(PGconn *pg, const char *name, struct lb_error *err)
 {
     enum { TRIES = 100, PAUSE_US = 20000 };

@@ -17,7 +17,7 @@ static const struct lb_column columns[] = {
     {"p99 wait", true},  {"cpu", true},       {"after a death", false}, {"is", false}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-/* What the rows are ordered by, and what they are compared by. */
+/* The order of the rows, and the measure that compares them. */
 struct view {
     const struct lb_rank_table *rates, *order;
     enum lb_measured measured;
