@@ -31,15 +31,11 @@ $ENV{LOCKBENCH_RANK_PATIENCE} = 300;
 
 sub ranks { my ($n, @args) = @_; return finish(start_program('mpirun', '-n', $n, $program, @args)) }
 # A control is not caught in each run, and a run whose clocks could hardly be asked, as the machine stood still, may be
-# undecided: measures again until the exit status is the one that is wanted, for ten minutes.
+# undecided: measures again until the exit status is the one that is wanted.
 sub measure
 {
     my ($want, @args) = @_;
-    my $end = time + 600;
-    while (1) {
-        my @answer = measure_once(@args);
-        return @answer if $answer[0] == $want || time > $end;
-    }
+    return try_until(sub { return $_[0] == $want }, sub { return measure_once(@args) });
 }
 my $cell;
 sub measure_once

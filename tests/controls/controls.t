@@ -111,9 +111,9 @@ for my $run (@runs) {
     shift @waiting;
     my $title = "$run->{name} on $run->{engine}, $run->{how}[0]" . ($run->{how}[0] eq 'verify' ? " $run->{how}[2]" : '');
     my ($verdicts, $witness) = answer($run->{how}[0], $out);
-    my $end = time + 600;
-    while ($run->{how}[0] eq 'verify' && !is_shown($run, $status, $verdicts) && $status != 3 && time < $end) {
-        ($status, $out, $err) = finish(ask(@$run{qw(how engine name options)}));
+    if ($run->{how}[0] eq 'verify' && !is_shown($run, $status, $verdicts)) {
+        ($status, $out, $err) = try_until(sub { return $_[0] == 3 || is_shown($run, $_[0], (answer('verify', $_[1]))[0]) },
+            sub { return finish(ask(@$run{qw(how engine name options)})) });
         ($verdicts, $witness) = answer('verify', $out);
     }
     my @violated = grep { $verdicts->{$_} eq 'violated' } sort keys %$verdicts;

@@ -67,15 +67,11 @@ sub puts
     return ($status, $err, \%ends, \%times);
 }
 
-# Repeats until the chance event appears; fails after ten minutes without it.
+# Repeats until the chance event appears.
 sub puts_until
 {
     my ($is_there, @args) = @_;
-    my $until = time + 600;
-    while (1) {
-        my @answer = puts(@args);
-        return @answer if $answer[0] != 0 || $is_there->($answer[2]) || time > $until;
-    }
+    return try_until(sub { return $_[0] != 0 || $is_there->($_[2]) }, sub { return puts(@args) });
 }
 
 sub is_whole

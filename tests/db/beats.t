@@ -37,11 +37,8 @@ sub recorded
 sub beats
 {
     my ($what, @args) = @_;
-    my $end = time + 600;
-    my ($status, $err, $beats, $limits);
-    do {
-        ($status, $err, $beats, $limits) = recorded(@args);
-    } until $status != 0 || time > $end || 4 == grep { keys %{ $beats->{$_} // {} } >= 2 } 0 .. 3;
+    my $is_whole = sub { my ($status, $err, $beats) = @_; return $status != 0 || 4 == grep { keys %{ $beats->{$_} // {} } >= 2 } 0 .. 3 };
+    my ($status, $err, $beats, $limits) = try_until($is_whole, sub { return recorded(@args) });
     is($status, 0, "$what: it ran") or diag $err;
     is($limits, 60000, '... with the limit of recover');
     is((grep { ($beats->{$_}{$_} // 0) >= 1 } 0 .. 3), 4, '... each consumer registers by itself');

@@ -58,11 +58,9 @@ for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{mj
     push @found, $name;
     my @asked = $hello->{shape} eq 'lock' ? ('-S', 'mutex-hot', '--workers', 2, '--count', $n_items) : ('-S', 'drain', '--backlog', $n_items, '--workers', 2);
     push @asked, '--ttl', '10m'; # who does not run for a while is not dead
-    my ($status, $cell, $err);
-    my $end = time + 600;
-    # Who pushes nothing for three seconds looks like a queue without items.
-    do { ($status, $cell, $err) = cell($path, '--duration', '10m', @asked) }
-        until ($hello->{mode} // '') ne 'push' || verdict($cell, 'no-loss') ne 'not tested' || time > $end;
+    # A program that pushes nothing for three seconds looks like a queue without items.
+    my ($status, $cell, $err) = try_until(sub { return ($hello->{mode} // '') ne 'push' || verdict($_[1], 'no-loss') ne 'not tested' },
+        sub { return cell($path, '--duration', '10m', @asked) });
     my $operations = $cell->{runs}[0]{operations} // {};
     cmp_ok($operations->{acquire}{succeeded} // 0, '>=', $n_items, "$name: does what it is asked") or diag $err;
     next if $may_repeat{$hello->{strategy}};

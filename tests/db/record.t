@@ -36,23 +36,19 @@ sub record
 sub verdict
 {
     my ($path, $guarantee, @more) = @_;
-    my $end = time + 600;
-    while (1) {
+    # A machine that stood still excuses much.
+    return scalar try_until(sub { return $_[0] ne 'not tested' }, sub {
         my ($status, $out, $err) = lockbench('run', '-s', $path, '-d', $postgres, @bounds, '--format', 'json', '-q', @more);
         my $result = eval { decode_json($out) } or return "status $status: $err";
-        my $verdict = $result->{cells}[0]{guarantees}{$guarantee}{verdict};
-        # A machine that stood still excuses much.
-        return $verdict if $verdict ne 'not tested' || time > $end;
-    }
+        return $result->{cells}[0]{guarantees}{$guarantee}{verdict};
+    });
 }
 
 # Chance decides when two workers meet.
 sub until_violated
 {
-    my $end = time + 600;
-    my $verdict;
-    do { $verdict = verdict(@_) } while $verdict eq 'held' && time < $end;
-    return $verdict;
+    my @args = @_;
+    return scalar try_until(sub { return $_[0] ne 'held' }, sub { return verdict(@args) });
 }
 
 my $advisory = slurp("$source/examples/programs/advisory.py");

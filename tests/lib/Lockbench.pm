@@ -6,7 +6,7 @@ use warnings;
 use Exporter 'import';
 use File::Temp qw(tempdir);
 use POSIX ();
-our @EXPORT = qw(lockbench start start_program finish until_shown wait_for slurp spew scratch good_lock open_door good_queue
+our @EXPORT = qw(lockbench start start_program finish until_shown try_until wait_for slurp spew scratch good_lock open_door good_queue
     phased_queue);
 
 my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
@@ -73,20 +73,32 @@ sub finish
 
 sub lockbench { return finish(start(@_)) }
 
-# Runs lockbench until its answer is the wanted one: for results that depend on chance, or that lockbench
-# withholds if the machine stood still. Returns the last answer. Gives up after LB_TEST_TRY_SECONDS (600), and
-# at once if a server is gone. Counts the tries in the file LB_TEST_TRIES, so that a fall of the rate is seen.
+# Results that depend on chance, or that lockbench withholds if the machine stood still, get at most three tries, or
+# LB_TEST_TRIES_MAX, or the number in { tries => N } in front of the check, with a comment that gives the reason. So a
+# fall of the rate fails the test. The file LB_TEST_TRIES gets the number of tries that each result needed.
+#
+# Runs lockbench until its answer is the wanted one. Returns the last answer. Gives up at once if a server is gone.
 sub until_shown
 {
+    my @limit = ref $_[0] eq 'HASH' ? shift : ();
     my ($is_there, @args) = @_;
-    my (undef, $file, $line) = caller;
-    my $end = time + ($ENV{LB_TEST_TRY_SECONDS} // 600);
+    return try_until(@limit, sub { return $_[0] == 3 || $is_there->(@_) }, sub { return lockbench(@args) });
+}
+
+# Calls act until is_there is true of its answer. Returns the last answer.
+sub try_until
+{
+    my $limit = ref $_[0] eq 'HASH' ? (shift)->{tries} : $ENV{LB_TEST_TRIES_MAX} // 3;
+    my ($is_there, $act) = @_;
+    my $depth = 0;
+    $depth++ while (caller $depth)[1] eq __FILE__;
+    my (undef, $file, $line) = caller $depth;
     for (my $tries = 1;; $tries++) {
-        my @answer = lockbench(@args);
+        my @answer = $act->();
         my $is_shown = $is_there->(@answer);
-        next if !$is_shown && $answer[0] != 3 && time <= $end;
+        next if !$is_shown && $tries < $limit;
         count_tries("$file:$line", $tries, $is_shown);
-        return @answer;
+        return wantarray ? @answer : $answer[0];
     }
 }
 
