@@ -1,0 +1,189 @@
+/* The clauses of a statement that workers run: see mutants.h. */
+#include "making.h"
+
+#include <string.h>
+
+/* FOR UPDATE [OF ...] [NOWAIT | SKIP LOCKED], from token i on. */
+static void row_lock(struct lb_making *m, size_t i)
+{
+    bool is_mariadb = m->program->db->dialect == LB_SQL_MARIADB;
+    size_t mode = i + 1;
+    while (lb_making_is(m, mode, "no") || lb_making_is(m, mode, "key"))
+        mode++;
+    bool is_update = lb_making_is(m, mode, "update");
+    if (!is_update && !lb_making_is(m, mode, "share"))
+        return;
+    size_t end = mode + 1;
+    if (lb_making_is(m, end, "of"))
+        for (end += 2; lb_making_is_sign(m, end, ","); end += 2)
+            ;
+    size_t tail = end;
+    if (lb_making_is(m, tail, "nowait"))
+        end = tail + 1;
+    else if (lb_making_is(m, tail, "skip") || lb_making_is(m, tail, "wait"))
+        end = tail + 2;
+    lb_making_cut(m, LB_MUTANT_LOCK, i, end);
+    if (end > tail)
+        lb_making_cut(m, LB_MUTANT_LOCK, tail, end);
+    if (is_update)
+        lb_making_replace(m, LB_MUTANT_LOCK, is_mariadb ? i : i + 1, mode + 1,
+                          is_mariadb ? "LOCK IN SHARE MODE" : "SHARE");
+}
+
+/* ORDER BY, or LIMIT: up to the next clause of the query. */
+static void ordering(struct lb_making *m, size_t i, enum lb_mutant_kind kind)
+{
+    static const char *const ends[] = {"limit", "offset", "fetch",     "for",    "lock",
+                                       "union", "window", "returning", "except", NULL};
+    size_t end = i + 1;
+    while (end < m->tokens.n && !lb_token_is_any(&m->tokens.at[end], ends) &&
+           !lb_making_is_sign(m, end, ")"))
+        end = lb_making_skip(m, end);
+    lb_making_cut(m, kind, i, end);
+}
+
+/* c = c + 1, or c = t.c + 1, in a list that SET begins. */
+static void counting(struct lb_making *m, size_t i)
+{
+    size_t end = i + 2;
+    if (lb_making_is_sign(m, end + 1, "."))
+        end += 2;
+    const struct lb_token *a = &m->tokens.at[i], *b = &m->tokens.at[end];
+    bool counts = b->kind == LB_T_WORD && b->length == a->length &&
+                  memcmp(a->text, b->text, a->length) == 0 && lb_making_is_sign(m, end + 1, "+") &&
+                  lb_making_is_sign(m, end + 2, "1");
+    if (!counts)
+        return;
+    end += 3;
+    if (lb_making_is_sign(m, i - 1, ",")) {
+        lb_making_cut(m, LB_MUTANT_COUNT, i - 1, end);
+    } else if (lb_making_is_sign(m, end, ",")) {
+        size_t at = lb_making_begin(m, i);
+        struct lb_edit edit = {at, lb_making_begin(m, end + 1) - at, ""};
+        lb_making_add(m, LB_MUTANT_COUNT, &edit, 1, at, lb_making_end(m, end - 1) - at);
+    }
+}
+
+/* How a server's clock is written, and what is put in its place. */
+struct clock {
+    const char *words[5]; /* tokens; "#": any one */
+    size_t n;
+    const char *by_transaction, *by_worker; /* NULL: there is none */
+};
+
+static const struct clock postgres_clocks[] = {
+    {{"clock_timestamp", "(", ")"}, 3, "now()", "to_timestamp(:now / 1000.0)"}};
+static const struct clock mariadb_clocks[] = {
+    {{"sysdate", "(", "#", ")"}, 4, "NOW(6)", "FROM_UNIXTIME(:now / 1000.0)"},
+    {{"sysdate", "(", ")"}, 3, "NOW()", "FROM_UNIXTIME(:now / 1000.0)"}};
+static const struct clock sqlite_clocks[] = {
+    {{"julianday", "(", "'now'", ")"}, 4, NULL, "(:now / 86400000.0 + 2440587.5)"},
+    {{"unixepoch", "(", ")"}, 3, NULL, "(:now / 1000)"}};
+
+static size_t clock_at(const struct lb_making *m, size_t i, const struct clock *clock)
+{
+    for (size_t k = 0; k < clock->n; k++) {
+        const struct lb_token *token = &m->tokens.at[i + k];
+        if (i + k >= m->tokens.n || (strcmp(clock->words[k], "#") != 0 &&
+                                     !lb_slice_is(token->text, token->length, clock->words[k])))
+            return 0;
+    }
+    return clock->n;
+}
+
+/* The statement's clock, wherever it asks for it: one change. */
+static void clocks(struct lb_making *m, const struct clock *all, size_t n_clocks, bool by_worker)
+{
+    struct lb_edit edits[LB_EDITS];
+    size_t n = 0;
+    for (size_t i = 0; i < m->tokens.n && n < LB_EDITS; i++)
+        for (size_t k = 0; k < n_clocks; k++) {
+            size_t length = clock_at(m, i, &all[k]);
+            const char *with = by_worker ? all[k].by_worker : all[k].by_transaction;
+            if (length == 0 || with == NULL)
+                continue;
+            size_t at = lb_making_begin(m, i);
+            edits[n++] = (struct lb_edit){at, lb_making_end(m, i + length - 1) - at, with};
+            break;
+        }
+    if (n > 0)
+        lb_making_add(m, LB_MUTANT_CLOCK, edits, n, edits[0].at, edits[0].length);
+}
+
+static void all_clocks(struct lb_making *m)
+{
+    const struct {
+        enum lb_dialect dialect;
+        const struct clock *clocks;
+        size_t n;
+    } engines[] = {{LB_SQL_POSTGRES, postgres_clocks, 1},
+                   {LB_SQL_MARIADB, mariadb_clocks, 2},
+                   {LB_SQL_SQLITE, sqlite_clocks, 2}};
+    for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++)
+        if (engines[e].dialect == m->program->db->dialect) {
+            clocks(m, engines[e].clocks, engines[e].n, false);
+            clocks(m, engines[e].clocks, engines[e].n, true);
+        }
+}
+
+/* UPDATE t SET ... WHERE: DELETE FROM t WHERE. */
+static void deletion(struct lb_making *m)
+{
+    if ((m->section->name != LB_S_COMPLETE && m->section->name != LB_S_RELEASE) ||
+        !lb_making_is(m, 0, "update") || !lb_making_is(m, 2, "set"))
+        return;
+    size_t where = 3;
+    while (where < m->tokens.n && !lb_making_is(m, where, "where") &&
+           !lb_making_is(m, where, "from"))
+        where = lb_making_skip(m, where);
+    if (!lb_making_is(m, where, "where"))
+        return;
+    struct lb_edit edits[] = {
+        {lb_making_begin(m, 0), strlen("UPDATE"), "DELETE FROM"},
+        {lb_making_end(m, 1), lb_making_begin(m, where) - lb_making_end(m, 1), " "}};
+    size_t at = lb_making_begin(m, 0);
+    lb_making_add(m, LB_MUTANT_DELETE, edits, 2, at, lb_making_begin(m, where) - at);
+}
+
+/* What begins with a word at token i. is_query: outside of a function's parentheses. */
+static void clause(struct lb_making *m, size_t i, bool is_query)
+{
+    static const char *const no_join[] = {"conflict", "duplicate", "delete", "update", NULL};
+    const struct lb_token *token = &m->tokens.at[i], *next = token + 1;
+    bool is_join = i > 0 && lb_token_is(token, "on") && !lb_token_is_any(next, no_join) &&
+                   !lb_making_is(m, i - 1, "distinct");
+    bool is_matched = i > 0 && lb_token_is(token, "and") && lb_making_is(m, i - 1, "matched");
+    if (lb_token_is(token, "where") || lb_token_is(token, "having") || is_join || is_matched)
+        lb_making_conditions(m, i, i + 1, lb_making_condition_end(m, i + 1));
+    else if (is_query && lb_token_is(token, "for"))
+        row_lock(m, i);
+    else if (is_query && lb_token_is(token, "lock") && lb_token_is(next, "in"))
+        lb_making_cut(m, LB_MUTANT_LOCK, i, i + 4);
+    else if (is_query && lb_token_is(token, "order") && lb_token_is(next, "by"))
+        ordering(m, i, LB_MUTANT_ORDER);
+    else if (is_query && lb_token_is(token, "limit"))
+        ordering(m, i, LB_MUTANT_LIMIT);
+    else if (i > 0 && i + 1 < m->tokens.n && lb_token_is_sign(next, "=") &&
+             (lb_making_is(m, i - 1, "set") || lb_making_is_sign(m, i - 1, ",")))
+        counting(m, i);
+}
+
+void lb_making_clauses(struct lb_making *m)
+{
+    enum { DEEPEST = 32 };
+    bool is_query[DEEPEST] = {true};
+    size_t depth = 0;
+    for (size_t i = 0; i < m->tokens.n && !m->failed; i++) {
+        if (lb_making_is_sign(m, i, "(")) {
+            if (++depth == DEEPEST)
+                return;
+            is_query[depth] = lb_making_is(m, i + 1, "select") || lb_making_is(m, i + 1, "with");
+        } else if (lb_making_is_sign(m, i, ")")) {
+            depth -= depth > 0;
+        } else if (m->tokens.at[i].kind == LB_T_WORD) {
+            clause(m, i, is_query[depth]);
+        }
+    }
+    all_clocks(m);
+    deletion(m);
+}

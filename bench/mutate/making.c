@@ -1,0 +1,201 @@
+/* The texts of mutants: see making.h. */
+#include "making.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t lb_making_begin(const struct lb_making *m, size_t i)
+{
+    return m->base + (size_t)(m->tokens.at[i].text - m->sql);
+}
+
+size_t lb_making_end(const struct lb_making *m, size_t i)
+{
+    return lb_making_begin(m, i) + m->tokens.at[i].length;
+}
+
+bool lb_making_is(const struct lb_making *m, size_t i, const char *word)
+{
+    return i < m->tokens.n && lb_token_is(&m->tokens.at[i], word);
+}
+
+bool lb_making_is_sign(const struct lb_making *m, size_t i, const char *sign)
+{
+    return i < m->tokens.n && lb_token_is_sign(&m->tokens.at[i], sign);
+}
+
+size_t lb_making_skip(const struct lb_making *m, size_t i)
+{
+    size_t depth = 0;
+    for (; i < m->tokens.n; i++) {
+        bool opens = lb_making_is_sign(m, i, "(") || lb_making_is(m, i, "case");
+        bool closes = lb_making_is_sign(m, i, ")") || lb_making_is(m, i, "end");
+        depth += opens;
+        depth -= closes && depth > 0;
+        if (depth == 0)
+            return i + 1;
+    }
+    return m->tokens.n;
+}
+
+struct lb_mutant *lb_making_cut(struct lb_making *m, enum lb_mutant_kind kind, size_t from,
+                                size_t to)
+{
+    struct lb_edit edit = {.at = lb_making_end(m, from - 1), .with = ""};
+    size_t begin = lb_making_begin(m, from), end = lb_making_end(m, to - 1);
+    edit.length = end - edit.at;
+    return lb_making_add(m, kind, &edit, 1, begin, end - begin);
+}
+
+struct lb_mutant *lb_making_replace(struct lb_making *m, enum lb_mutant_kind kind, size_t from,
+                                    size_t to, const char *with)
+{
+    size_t begin = lb_making_begin(m, from), end = lb_making_end(m, to - 1);
+    struct lb_edit edit = {begin, end - begin, with};
+    return lb_making_add(m, kind, &edit, 1, begin, end - begin);
+}
+
+/* --- texts --- */
+
+char *lb_making_apply(const char *text, const struct lb_edit *edits, size_t n)
+{
+    char *made = NULL;
+    size_t size, at = 0;
+    FILE *out = open_memstream(&made, &size);
+    if (out == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        fwrite(text + at, 1, edits[i].at - at, out);
+        fputs(edits[i].with, out);
+        at = edits[i].at + edits[i].length;
+    }
+    fputs(text + at, out);
+    if (fclose(out) == 0)
+        return made;
+    free(made);
+    return NULL;
+}
+
+/* The text on one line, each run of blanks as one. */
+static char *on_one_line(const char *text, size_t length)
+{
+    char *made = malloc(length + 1);
+    size_t n = 0;
+    for (size_t i = 0; i < length && made != NULL; i++) {
+        bool is_blank = isspace((unsigned char)text[i]);
+        if (!is_blank || (n > 0 && made[n - 1] != ' '))
+            made[n++] = is_blank ? ' ' : text[i];
+    }
+    if (made != NULL)
+        made[n - (n > 0 && made[n - 1] == ' ')] = '\0';
+    return made;
+}
+
+static void add_lines(FILE *out, char sign, const char *from, const char *end)
+{
+    while (from < end) {
+        const char *newline = memchr(from, '\n', (size_t)(end - from));
+        const char *stop = newline != NULL ? newline : end;
+        while (from < stop && isspace((unsigned char)*from))
+            from++;
+        if (from < stop)
+            fprintf(out, "%c %.*s\n", sign, (int)(stop - from), from);
+        from = stop + 1;
+    }
+}
+
+/* The lines of `was` that are not in `is`, and the other way round. */
+static char *compare_lines(const char *was, const char *is, int *ret_line)
+{
+    char *made = NULL;
+    size_t size, from = 0, was_end = strlen(was), is_end = strlen(is);
+    *ret_line = 1;
+    for (size_t i = 0; was[i] != '\0' && was[i] == is[i]; i++)
+        if (was[i] == '\n') {
+            from = i + 1;
+            ++*ret_line;
+        }
+    while (was_end > from && is_end > from && was[was_end - 1] == is[is_end - 1]) {
+        was_end--;
+        is_end--;
+    }
+    bool is_whole =
+        (was_end == 0 || was[was_end - 1] == '\n') && (is_end == 0 || is[is_end - 1] == '\n');
+    if (!is_whole) { /* the lines go on */
+        was_end += strcspn(was + was_end, "\n");
+        is_end += strcspn(is + is_end, "\n");
+    }
+    FILE *out = open_memstream(&made, &size);
+    if (out == NULL)
+        return NULL;
+    add_lines(out, '-', was + from, was + was_end);
+    add_lines(out, '+', is + from, is + is_end);
+    if (fclose(out) == 0)
+        return made;
+    free(made);
+    return NULL;
+}
+
+/* --- the list --- */
+
+static bool can_be_read(const struct lb_making *m, const char *text)
+{
+    struct lb_file *file = NULL;
+    struct lb_program *program = NULL;
+    struct lb_error ignored;
+    bool can = lb_file_parse("mutant", text, strlen(text), -1, &file, &ignored) == 0 &&
+               lb_program_new(file, m->program->db, NULL, m->settings, m->n_settings, &program,
+                              &ignored) == 0;
+    lb_program_free(program);
+    lb_file_free(file);
+    return can;
+}
+
+static bool is_new(const struct lb_mutants *mutants, const char *text)
+{
+    for (size_t i = 0; i < mutants->n; i++)
+        if (strcmp(mutants->at[i].text, text) == 0)
+            return false;
+    return true;
+}
+
+void lb_mutant_release(struct lb_mutant *mutant)
+{
+    free(mutant->text);
+    free(mutant->clause);
+    free(mutant->diff);
+}
+
+struct lb_mutant *lb_making_add(struct lb_making *m, enum lb_mutant_kind kind,
+                                const struct lb_edit *edits, size_t n_edits, size_t clause_at,
+                                size_t clause_length)
+{
+    struct lb_mutants *mutants = m->mutants;
+    struct lb_mutant mutant = {
+        .kind = kind,
+        .section = m->section != NULL ? m->section->name : LB_SECTIONS,
+        .statement = m->statement,
+        .text = lb_making_apply(m->file->text, edits, n_edits),
+        .clause = on_one_line(m->file->text + clause_at, clause_length),
+    };
+    struct lb_mutant *grown = reallocarray(mutants->at, mutants->n + 1, sizeof *grown);
+    if (grown != NULL)
+        mutants->at = grown;
+    if (mutant.text != NULL)
+        mutant.diff = compare_lines(m->file->text, mutant.text, &mutant.line);
+    m->failed |=
+        grown == NULL || mutant.text == NULL || mutant.clause == NULL || mutant.diff == NULL;
+    bool is_wanted = !m->failed && is_new(mutants, mutant.text);
+    if (is_wanted && !can_be_read(m, mutant.text)) {
+        mutants->n_unreadable++;
+        is_wanted = false;
+    }
+    if (!is_wanted) {
+        lb_mutant_release(&mutant);
+        return NULL;
+    }
+    mutants->at[mutants->n] = mutant;
+    return &mutants->at[mutants->n++];
+}
