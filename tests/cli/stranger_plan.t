@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use JSON::PP;
 use Lockbench;
 use Test::More;
 
@@ -28,6 +29,28 @@ for my $flags (['-S', 'drain'], ['--faults', 'kill'], ['--workers', '3'], ['--ma
 }
 ($status, undef, $err) = lockbench('verify', '-s', "$folder/plainjob.sql", '--budget', '0');
 is($status, 2, 'a budget of nothing is refused');
+
+# --- what was not tested is named last, and decides with --strict ---
+my @good = ('verify', '-s', good_lock(), '-d', 'sqlite:', '-q');
+my $left = scratch() . '/left.json';
+($status, $out, $err) = lockbench(@good, '--budget', '1s', '--format', 'tap', '--format', "json:$left");
+is($status, 0, 'skipped for time: by default the exit status depends on what was tested');
+like($out, qr/^ok \d+ - good-lock sqlite mutex-hot all # SKIP does not fit into 1 s/m, 'a scenario without time is a line');
+my $named = qr/^# good-lock on sqlite: no violation in .*; not tested: mutex-hot, mutex-spread \(does not fit into 1 s: .*\)\n\z/m;
+like($out, $named, 'the last line names all that was not tested');
+is_deeply([map { [@$_{qw(strategy engine scenario guarantee)}] } @{ decode_json(slurp($left))->{not_tested} }],
+    [map { ['good-lock', 'sqlite', $_, undef] } qw(mutex-hot mutex-spread)], '... and so does JSON');
+($status, $out, $err) = lockbench(@good, '--budget', '1s', '--strict');
+is($status, 5, '--strict: not tested is inconclusive');
+like($err, qr/^lockbench: option --strict: 2 not tested, the first: good-lock on sqlite, mutex-hot: does not fit/, '... in words');
+($status, $out, $err) = lockbench(@good, '--budget', '1m', '--strict');
+is($status, 0, '--strict: all was tested') or diag $err;
+unlike($out, qr/not tested/, '... and the last line names nothing');
+($status, $out) = lockbench(@good, '-S', 'mutex-hot', '--strict', '--opt', 'form=plain', '--duration', '200ms', '--warmup', '0');
+is($status, 0, '--strict with a scenario: all that is claimed was tested');
+($status, $out) = lockbench('verify', '-s', 'lease-update-safe', '-q', '-S', 'mutex-hot', '--duration', '200ms', '--warmup', '0', '--strict');
+is($status, 5, '--strict with a scenario: recovery is claimed, and not tested');
+like($out, qr/^# lease-update-safe on sqlite: not tested: .*recovery \(no bound was given\)\n\z/m, '... in the last line');
 
 # --- times with whole seconds only ---
 sub leases

@@ -58,7 +58,7 @@ is(() = $out =~ /no bound was given/g, 0, 'no SKIP for want of a bound');
 my @taken = ('-s', "$folder/fences.sql", '-d', 'sqlite:', '--opt', 'number=read', '--budget', '24s');
 (undef, $out) = lockbench('verify', @taken, '--plan');
 my ($planned) = $out =~ /^ +\d+ explore\+takeover +([\d.]+) s/m;
-my $cut = qr/^#   not explored to the end: explore\+takeover, .*ended after ([\d.]+) s, .*\n#   --budget 10m goes on for longer$/m;
+my $cut = qr/^# not explored to the end: explore\+takeover, .*ended after ([\d.]+) s, .*\n# --budget 10m goes on for longer$/m;
 (undef, $out) = until_shown(sub { return $_[1] =~ $cut && $1 > 1.1 * $planned }, 'verify', @taken, '-q');
 my ($given) = $out =~ $cut;
 cmp_ok($given // 0, '>', 1.1 * ($planned // 99), 'the last exploration has the time that others have left');

@@ -70,17 +70,19 @@ static void explore_cuts(struct lb_asking *m)
 {
     static const char name[] = "explore+cut";
     const struct lb_features *f = &m->outlook->features;
+    struct lb_ask *ask;
     if (!lb_asking_on_server(m) || waiters_count(f) || m->program->ends_by_recover ||
         !lb_asking_claims(m, LB_G_RECOVERY) ||
         (m->strategy->shape != LB_LOCK && !lb_features_lease(f)))
         return;
     if (m->outlook->budget_ns < THIRD_FROM_S * SECOND_NS) {
-        lb_asks_leave_out(m, name, "a commit's answer is lost at each point: --budget 10m asks it");
+        ask = lb_asks_add(m, name, "a commit's answer is lost at each point: --budget 10m asks it");
+        ask->is_left_out = ask->is_deferred = true;
         return;
     }
-    struct lb_ask *ask = add_explored(m, name,
-                                      "it claims recovery: a commit's answer is lost with the "
-                                      "connection, at each point");
+    ask = add_explored(m, name,
+                       "it claims recovery: a commit's answer is lost with the "
+                       "connection, at each point");
     ask->explored.cuts = 1;
     ask->explored.ticks = lb_features_lease(f);
 }

@@ -412,7 +412,7 @@ static void leave_out(struct lb_scheduler *state, struct lb_cell *cell)
 {
     cell->state = LB_CELL_SKIPPED;
     snprintf(cell->reason, sizeof cell->reason,
-             "no time was left of %.3g s: --budget 10m asks it too",
+             "does not fit into %.3g s: --budget 10m asks it too",
              (double)cell->outlook->budget_ns / 1e9);
     lb_progress_done(&state->view, cell);
     tell(state, false);
@@ -523,6 +523,8 @@ static enum lb_exit finish(struct lb_scheduler *state)
         written = lb_exit_worse(written, is_stdout ? lb_cli_complain_of_output(&state->err)
                                                    : lb_cli_complain(&state->err));
     if (lb_campaign_judged_nothing(state->campaign, &state->report))
+        written = lb_exit_worse(written, LB_EXIT_INCONCLUSIVE);
+    if (state->campaign->args->strict && lb_campaign_left_untested(&state->report))
         written = lb_exit_worse(written, LB_EXIT_INCONCLUSIVE);
     return lb_exit_worse(lb_campaign_status(state->campaign, &state->report, &state->baseline),
                          written);

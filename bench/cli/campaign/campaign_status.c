@@ -1,6 +1,8 @@
 /* The exit status of a campaign: see campaign_status.h. */
 #include "campaign_status.h"
 
+#include "untested.h"
+
 /* Was anything violated that is not known to be broken? */
 static bool has_finding(const struct lb_cell *cell)
 {
@@ -130,5 +132,18 @@ bool lb_campaign_judged_nothing(const struct lb_campaign *campaign, const struct
             "lockbench: nothing was tested: no claim got a verdict in any of the %zu cells that "
             "ran; the lines above say why: run longer, or choose others with -s and -S\n",
             report->n_cells - n_skipped);
+    return true;
+}
+
+bool lb_campaign_left_untested(const struct lb_report *report)
+{
+    struct lb_untested first;
+    size_t n = lb_untested_count(report, &first);
+    if (n == 0 || report->interrupted)
+        return false;
+    fprintf(stderr, "lockbench: option --strict: %zu not tested, the first: %s on %s, %s: %s\n", n,
+            first.cell->name, first.cell->engine,
+            first.is_guarantee ? lb_guarantee_name(first.guarantee) : first.cell->scenario.name,
+            first.reason);
     return true;
 }

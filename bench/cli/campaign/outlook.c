@@ -79,7 +79,7 @@ static void fit_budget(struct lb_outlook *outlook)
             continue;
         uint64_t cost_ns = ask->scenario == NULL ? little_ns : ask->cost_ns;
         if (used_ns > 0 && used_ns + cost_ns > outlook->budget_ns) {
-            ask->is_left_out = true;
+            ask->is_left_out = ask->is_deferred = true;
             snprintf(ask->why, sizeof ask->why,
                      "does not fit into %.3g s: --budget 10m asks it too",
                      (double)outlook->budget_ns / 1e9);

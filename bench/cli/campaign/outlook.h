@@ -30,6 +30,7 @@ struct lb_ask {
     struct lb_explored_ask explored;
     uint64_t cost_ns;
     bool is_left_out; /* not asked: why says the reason */
+    bool is_deferred; /* left out for its time only: a longer budget asks it */
     char why[240];
 };
 

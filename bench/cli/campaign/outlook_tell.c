@@ -8,6 +8,7 @@
 #include "outlook.h"
 
 #include "advice.h"
+#include "untested.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -162,31 +163,45 @@ static void print_bounded(const struct lb_outlook *outlook, const struct lb_repo
             cell->runs[0]->exploration->complete)
             continue;
         const char *covered = cell->runs[0]->exploration->covered;
-        fprintf(out, "#   not explored to the end: %s, %s\n", cell->scenario.name, covered);
+        fprintf(out, "# not explored to the end: %s, %s\n", cell->scenario.name, covered);
         is_for_time = is_for_time || strstr(covered, "ended after") != NULL;
     }
     if (is_for_time)
-        fputs("#   --budget 10m goes on for longer\n", out);
+        fputs("# --budget 10m goes on for longer\n", out);
 }
 
-/* Why nothing was explored, if that is so. */
-static void print_unexplored(const struct lb_outlook *outlook, const struct lb_report *report,
-                             FILE *out)
+/* Tests that are impossible for this file or on this server. They have no cell. */
+static void print_left_out(const struct lb_outlook *outlook, FILE *out)
 {
-    for (size_t i = 0; i < report->n_cells; i++) {
-        const struct lb_cell *cell = &report->cells[i];
-        if (cell->outlook != outlook || !cell->is_explored || cell->state != LB_CELL_SKIPPED)
+    const char *separator = "; cannot be asked: ";
+    for (size_t i = 0; i < outlook->n_asks; i++) {
+        const struct lb_ask *ask = &outlook->asks[i];
+        if (!ask->is_left_out || ask->is_deferred)
             continue;
-        fprintf(out, "#   not explored: %s\n", cell->reason);
-        return;
+        fprintf(out, "%s%s", separator, ask->name);
+        separator = ", ";
     }
+    if (separator[0] == ',')
+        fputs(" (--plan says why)", out);
+}
+
+static const struct lb_cell *first_of(const struct lb_outlook *outlook,
+                                      const struct lb_report *report)
+{
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (report->cells[i].outlook == outlook)
+            return &report->cells[i];
+    return NULL;
 }
 
 static void print_tally(const struct lb_outlook *outlook, const struct lb_report *report,
                         unsigned n_broken, FILE *out)
 {
     struct tally t = tally_of(outlook, report);
-    fprintf(out, "#\n# %s on %s: ", outlook->strategy, outlook->engine);
+    const struct lb_cell *first = first_of(outlook, report);
+    fputs("#\n", out);
+    print_bounded(outlook, report, out);
+    fprintf(out, "# %s on %s: ", outlook->strategy, outlook->engine);
     if (t.n_failed > 0 && t.n_scenarios + t.n_faults + t.n_complete + t.n_bounded == 0) {
         fprintf(out, "nothing was tested: all that was asked ended in an error (%u)\n", t.n_failed);
         return;
@@ -206,10 +221,10 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
         fprintf(out, ", %u inconclusive", t.n_invalid);
     if (t.n_failed > 0)
         fprintf(out, ", %u ended in an error", t.n_failed);
+    if (first != NULL)
+        lb_untested_print(report, first, "; not tested: ", out);
+    print_left_out(outlook, out);
     fputc('\n', out);
-    if (t.n_complete + t.n_bounded == 0)
-        print_unexplored(outlook, report, out);
-    print_bounded(outlook, report, out);
 }
 
 void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_report *report,

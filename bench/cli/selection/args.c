@@ -69,6 +69,8 @@ static const struct flag flags[] = {
      "scenario key is given"},
     {"plan", 0, FLAG_SWITCH, TO(show_plan), LB_FLAGS_EXPLORED, NULL,
      "runs nothing: prints what a strategy file would be asked, and why"},
+    {"strict", 0, FLAG_SWITCH, TO(strict), LB_FLAGS_EXPLORED, NULL,
+     "exit status 5 if anything was not tested"},
     {"budget", 0, FLAG_TEXT, TO(budget), LB_FLAGS_EXPLORED, "TIME",
      "how long a strategy file is asked at most, on each engine (60s)"},
     {"slo", 0, FLAG_TEXT, TO(plan.slo), LB_FLAGS_PLAN, "PXX<TIME",

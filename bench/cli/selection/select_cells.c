@@ -235,7 +235,8 @@ static int add_asks(struct lb_selection *selection, const struct lb_args *args,
     for (size_t i = 0; i < outlook->n_asks && rc == 0; i++) {
         const struct lb_ask *ask = &outlook->asks[i];
         struct lb_question question = {.path = ask->scenario != NULL ? ask->scenario : "explore"};
-        if (ask->is_left_out || (ask->scenario == NULL && (args->no_explore || args->no_record)))
+        if ((ask->is_left_out && !ask->is_deferred) ||
+            (ask->scenario == NULL && (args->no_explore || args->no_record)))
             continue;
         if (ask->scenario != NULL) {
             rc = lb_ask_scenario(outlook, ask, &question.scenario, err);
@@ -256,6 +257,11 @@ static int add_asks(struct lb_selection *selection, const struct lb_args *args,
         cell->is_explored = ask->scenario == NULL;
         cell->explored = ask->explored;
         cell->outlook = outlook;
+        if (!ask->is_deferred)
+            continue;
+        cell->state = LB_CELL_SKIPPED;
+        snprintf(cell->reason, sizeof cell->reason, "%s", ask->why);
+        snprintf(cell->scenario.name, sizeof cell->scenario.name, "%s", ask->name);
     }
     return rc;
 }

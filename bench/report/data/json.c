@@ -13,6 +13,7 @@
 #include "report.h"
 #include "steady.h"
 #include "text.h"
+#include "untested.h"
 
 #include <math.h>
 #include <string.h>
@@ -530,6 +531,29 @@ static void put_plans(struct lb_object *object, const struct lb_report *report)
     lb_put(object, "choice", lb_json_choice(report));
 }
 
+/* Scenarios and guarantees that a verification did not test. */
+static json_t *untested_json(const struct lb_report *report)
+{
+    struct lb_object list = lb_list_new();
+    struct lb_untested one;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *first = &report->cells[i];
+        size_t at = 0;
+        while (lb_untested_begins(report, first) && lb_untested_next(report, first, &at, &one)) {
+            struct lb_object object = lb_object_new();
+            lb_put_text(&object, "strategy", one.cell->name);
+            lb_put_text(&object, "engine", one.cell->engine);
+            lb_put(&object, "scenario",
+                   one.is_guarantee ? json_null() : json_string(one.cell->scenario.name));
+            lb_put(&object, "guarantee",
+                   one.is_guarantee ? json_string(lb_guarantee_name(one.guarantee)) : json_null());
+            lb_put_text(&object, "reason", one.reason);
+            lb_add(&list, lb_object_end(&object));
+        }
+    }
+    return lb_object_end(&list);
+}
+
 json_t *lb_json_report(const struct lb_report *report)
 {
     struct lb_object object = header_object(report);
@@ -538,6 +562,8 @@ json_t *lb_json_report(const struct lb_report *report)
     for (size_t i = 0; i < report->n_cells; i++)
         lb_add(&cells, cell_json(report, &report->cells[i]));
     lb_put(&object, "cells", lb_object_end(&cells));
+    if (strcmp(report->command, "verify") == 0)
+        lb_put(&object, "not_tested", untested_json(report));
     put_batches(&object, report);
     put_rankings(&object, report);
     lb_put(&object, "baseline", report->diff != NULL ? lb_diff_object(report->diff) : json_null());

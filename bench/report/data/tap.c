@@ -8,6 +8,7 @@
  */
 #include "text.h"
 #include "text_clean.h"
+#include "untested.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -283,41 +284,35 @@ static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
 }
 
 /* What a planned file claims, and no cell of its plan could test. */
-static void untested_line(struct lb_sink_state *state, size_t first, enum lb_guarantee guarantee)
+static void untested_lines(struct lb_sink_state *state, const struct lb_cell *first)
 {
-    const struct lb_report *report = state->report;
-    const struct lb_cell *named = NULL;
-    const char *reason = "";
-    for (size_t i = first; i < report->n_cells; i++) {
-        const struct lb_cell *cell = &report->cells[i];
-        if (cell->outlook != report->cells[first].outlook || cell->state != LB_CELL_DONE)
-            continue;
-        const struct lb_outcome *run = NULL;
-        const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
-        enum lb_expectation expectation = lb_cell_expectation(cell, guarantee);
-        if (expectation != LB_EXPECT_UNTESTED && expectation != LB_EXPECT_NOTHING)
-            return;
-        /* If a worker died, the line must not say that none did. */
-        bool is_next = named == NULL || guarantee != LB_G_RECOVERY ||
-                       (run != NULL && run->judgement.measures.n_deaths > 0);
-        if (expectation == LB_EXPECT_UNTESTED && is_next) {
-            named = cell;
-            reason = finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason;
-        }
-    }
-    if (named != NULL)
-        skip(state, named, lb_guarantee_name(guarantee), reason);
+    struct lb_untested one;
+    for (size_t at = 0; lb_untested_next(state->report, first, &at, &one);)
+        if (one.is_guarantee)
+            skip(state, one.cell, lb_guarantee_name(one.guarantee), one.reason);
 }
 
-static void untested_lines(struct lb_sink_state *state)
+/* A plan has a last line of its own, which names this as well: see outlook_tell.c. */
+static void untested_comment(struct lb_sink_state *state, const struct lb_cell *first)
 {
-    const struct lb_report *report = state->report;
-    for (size_t i = 0; i < report->n_cells; i++) {
-        bool is_first = report->cells[i].outlook != NULL;
-        for (size_t k = 0; k < i && is_first; k++)
-            is_first = report->cells[k].outlook != report->cells[i].outlook;
-        for (int g = 0; g < LB_GUARANTEES && is_first; g++)
-            untested_line(state, i, (enum lb_guarantee)g);
+    struct lb_untested one;
+    size_t at = 0;
+    if (!lb_untested_next(state->report, first, &at, &one))
+        return;
+    fputs("# ", state->out);
+    print_name(state->out, first->name);
+    fprintf(state->out, " on %s", first->engine);
+    lb_untested_print(state->report, first, ": not tested: ", state->out);
+    fputc('\n', state->out);
+}
+
+static void for_each_first(struct lb_sink_state *state, bool is_planned,
+                           void (*tell)(struct lb_sink_state *state, const struct lb_cell *first))
+{
+    for (size_t i = 0; i < state->report->n_cells; i++) {
+        const struct lb_cell *cell = &state->report->cells[i];
+        if ((cell->outlook != NULL) == is_planned && lb_untested_begins(state->report, cell))
+            tell(state, cell);
     }
 }
 
@@ -326,13 +321,15 @@ static void tap_end(struct lb_sink_state *state)
     if (state->is_done)
         return;
     if (!state->report->interrupted)
-        untested_lines(state);
+        for_each_first(state, true, untested_lines);
     if (state->report->interrupted)
         fputs("Bail out! interrupted\n", state->out);
     else
         fprintf(state->out, "1..%zu\n", state->n_lines);
     if (lb_text_recovery(state->report, state->out) != 0)
         fputs("# out of memory for the table of recoveries\n", state->out);
+    if (!state->report->interrupted)
+        for_each_first(state, false, untested_comment);
 }
 
 /* A harness wants to know why there is no plan. */

@@ -1,0 +1,126 @@
+/* See untested.h. */
+#include "untested.h"
+
+#include "text_clean.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool belong_together(const struct lb_cell *a, const struct lb_cell *b)
+{
+    if (a->outlook != NULL || b->outlook != NULL)
+        return a->outlook == b->outlook;
+    return strcmp(a->name, b->name) == 0 && strcmp(a->engine, b->engine) == 0;
+}
+
+bool lb_untested_begins(const struct lb_report *report, const struct lb_cell *cell)
+{
+    for (const struct lb_cell *other = report->cells; other < cell; other++)
+        if (belong_together(other, cell))
+            return false;
+    return true;
+}
+
+/* The reason why the whole cell says nothing; NULL: it has a run that does. */
+static const char *reason_of(const struct lb_cell *cell)
+{
+    if (cell->state == LB_CELL_FAILED)
+        return cell->error.message;
+    if (cell->state != LB_CELL_DONE || cell->n_runs == 0)
+        return cell->reason[0] != '\0' ? cell->reason : "it was not run";
+    for (size_t i = 0; i < cell->n_runs; i++)
+        if (cell->runs[i]->state != LB_RUN_INVALID)
+            return NULL;
+    return cell->runs[0]->reason;
+}
+
+/* True if no cell has a verdict about the guarantee, and one was to have one. */
+static bool is_untested(const struct lb_report *report, const struct lb_cell *first,
+                        enum lb_guarantee guarantee, struct lb_untested *ret)
+{
+    *ret = (struct lb_untested){.is_guarantee = true, .guarantee = guarantee};
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (!belong_together(first, cell) || cell->state != LB_CELL_DONE)
+            continue;
+        const struct lb_outcome *run = NULL;
+        const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+        enum lb_expectation expectation = lb_cell_expectation(cell, guarantee);
+        if (expectation != LB_EXPECT_UNTESTED && expectation != LB_EXPECT_NOTHING)
+            return false;
+        /* If a worker died, the line must not say that none did. */
+        bool is_next = ret->cell == NULL || guarantee != LB_G_RECOVERY ||
+                       (run != NULL && run->judgement.measures.n_deaths > 0);
+        if (expectation == LB_EXPECT_UNTESTED && is_next) {
+            ret->cell = cell;
+            ret->reason = finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason;
+        }
+    }
+    return ret->cell != NULL;
+}
+
+bool lb_untested_next(const struct lb_report *report, const struct lb_cell *first, size_t *at,
+                      struct lb_untested *ret)
+{
+    for (; *at < report->n_cells; (*at)++) {
+        const struct lb_cell *cell = &report->cells[*at];
+        if (!belong_together(first, cell))
+            continue;
+        *ret = (struct lb_untested){.cell = cell, .reason = reason_of(cell)};
+        if (ret->reason != NULL) {
+            (*at)++;
+            return true;
+        }
+    }
+    while (*at < report->n_cells + LB_GUARANTEES) {
+        enum lb_guarantee guarantee = (enum lb_guarantee)(*at - report->n_cells);
+        (*at)++;
+        if (is_untested(report, first, guarantee, ret))
+            return true;
+    }
+    return false;
+}
+
+static void print_clean(const char *text, FILE *out)
+{
+    char *clean = lb_clean_copy(text, SIZE_MAX);
+    fputs(clean != NULL ? clean : "", out);
+    free(clean);
+}
+
+void lb_untested_print(const struct lb_report *report, const struct lb_cell *first,
+                       const char *before, FILE *out)
+{
+    struct lb_untested one, next;
+    size_t at = 0;
+    bool is_more = lb_untested_next(report, first, &at, &one);
+    const char *separator = before;
+    while (is_more) {
+        is_more = lb_untested_next(report, first, &at, &next);
+        fputs(separator, out);
+        print_clean(one.is_guarantee ? lb_guarantee_name(one.guarantee) : one.cell->scenario.name,
+                    out);
+        if (one.reason[0] != '\0' && (!is_more || strcmp(one.reason, next.reason) != 0)) {
+            fputs(" (", out);
+            print_clean(one.reason, out);
+            fputc(')', out);
+        }
+        separator = ", ";
+        one = next;
+    }
+}
+
+size_t lb_untested_count(const struct lb_report *report, struct lb_untested *ret)
+{
+    size_t n = 0;
+    struct lb_untested one;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *first = &report->cells[i];
+        if (!lb_untested_begins(report, first))
+            continue;
+        for (size_t at = 0; lb_untested_next(report, first, &at, &one); n++)
+            if (n == 0)
+                *ret = one;
+    }
+    return n;
+}
