@@ -95,6 +95,7 @@ struct lb_stmt; /* a prepared statement, owned by its conn */
 struct lb_space;
 struct lb_probe;
 struct lb_exploring;
+struct lb_whole_seconds;
 
 /* The part of a conn that every engine keeps up to date. */
 struct lb_conn_head {
@@ -316,6 +317,8 @@ struct lb_db {
      * used by the fibers of one thread? Optional: NULL where a call blocks its thread. */
     bool (*is_carried)(struct lb_conn *conn);
 
+    /* Its times that have whole seconds only; see whole_seconds.h. Required. */
+    const struct lb_whole_seconds *whole_seconds;
     /* Its language has operators with a question mark in them. */
     bool has_question_operators;
     /* What explore needs; see exploring.h. NULL: it cannot be explored. */

@@ -83,8 +83,6 @@ struct lb_exploring {
     char quote;              /* around names */
 };
 
-extern const struct lb_exploring lb_sqlite_exploring, lb_postgres_exploring, lb_mariadb_exploring;
-
 /* An engine that cannot be explored has nothing to run. */
 static inline const struct lb_exploring *lb_exploring(const struct lb_db *db)
 {

@@ -527,5 +527,6 @@ const struct lb_db lb_db_mariadb = {
     .facts = lb_maria_facts,
     .counters = lb_maria_counters,
     .waits = lb_maria_waits,
+    .whole_seconds = &lb_mariadb_whole_seconds,
     .exploring = &lb_mariadb_exploring,
 };

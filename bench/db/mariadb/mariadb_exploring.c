@@ -1,6 +1,7 @@
 /* What explore needs of MariaDB: see exploring.h. */
-#include "exploring.h"
+#include "mariadb_space.h"
 
+#include "exploring.h"
 #include "life.h"
 
 #include <stddef.h>

@@ -427,5 +427,6 @@ const struct lb_db lb_db_postgres = {
     .counters = lb_pg_counters,
     .waits = lb_pg_waits,
     .has_question_operators = true,
+    .whole_seconds = &lb_postgres_whole_seconds,
     .exploring = &lb_postgres_exploring,
 };

@@ -1,6 +1,7 @@
 /* What explore needs of PostgreSQL: see exploring.h. */
-#include "exploring.h"
+#include "postgres_space.h"
 
+#include "exploring.h"
 #include "life.h"
 
 #include <stddef.h>

@@ -18,31 +18,6 @@
 #include <string.h>
 #include <strings.h>
 
-const char *const lb_fixed_slot_names[LB_SLOT_FIXED] = {
-    [LB_SLOT_WORKER] = "worker",
-    [LB_SLOT_RESOURCE] = "resource",
-    [LB_SLOT_RESOURCE_NO] = "resource_no",
-    [LB_SLOT_MODE] = "mode",
-    [LB_SLOT_CAPACITY] = "capacity",
-    [LB_SLOT_TTL_MS] = "ttl_ms",
-    [LB_SLOT_NOW] = "now",
-    [LB_SLOT_N] = "n",
-    [LB_SLOT_PAYLOAD] = "payload",
-    [LB_SLOT_ID] = "id",
-    [LB_SLOT_TOKEN] = "token",
-    [LB_SLOT_PERIOD_MS] = "period_ms",
-    [LB_SLOT_SPACE_NO] = "space_no",
-    [LB_SLOT_CLASS] = "class",
-    [LB_SLOT_TICKET] = "ticket",
-    [LB_SLOT_IDS] = "ids",
-    [LB_SLOT_TOKENS] = "tokens",
-    [LB_SLOT_ITEMS] = "items",
-    [LB_SLOT_GROUP] = "group",
-    [LB_SLOT_PROCESS] = "process",
-    [LB_SLOT_HOST] = "host",
-    [LB_SLOT_DELAY_MS] = "delay_ms",
-};
-
 static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
     [LB_SLOT_WORKER] = LB_TEXT,  [LB_SLOT_RESOURCE] = LB_TEXT, [LB_SLOT_RESOURCE_NO] = LB_INT,
     [LB_SLOT_MODE] = LB_TEXT,    [LB_SLOT_CAPACITY] = LB_INT,  [LB_SLOT_TTL_MS] = LB_INT,
@@ -53,14 +28,6 @@ static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
     [LB_SLOT_GROUP] = LB_TEXT,   [LB_SLOT_PROCESS] = LB_TEXT,  [LB_SLOT_HOST] = LB_TEXT,
     [LB_SLOT_DELAY_MS] = LB_INT,
 };
-
-int lb_fixed_slot(const char *name, size_t length)
-{
-    for (int i = 0; i < LB_SLOT_FIXED; i++)
-        if (lb_slice_is(name, length, lb_fixed_slot_names[i]))
-            return i;
-    return -1;
-}
 
 /* --- parameters: who fills them? --- */
 
@@ -672,12 +639,4 @@ void lb_program_free(struct lb_program *program)
         return;
     lb_arena_free(program->memory);
     free(program);
-}
-
-int lb_program_slot(const struct lb_program *program, const char *name)
-{
-    for (size_t i = 0; i < program->n_slots; i++)
-        if (strcasecmp(program->slot_name[i], name) == 0)
-            return (int)i;
-    return -1;
 }

@@ -289,3 +289,11 @@ struct lb_constant lb_section_constant(const struct lb_file *file, const struct 
     }
     return all;
 }
+
+int lb_put_off_line(const struct lb_file *file, const struct lb_program *program)
+{
+    const struct lb_section *claim = &program->sections[LB_S_CLAIM];
+    const struct lb_section *put = &program->sections[LB_S_PUT];
+    return lb_section_constant(file, claim).looks_older ? lb_section_constant(file, put).later_line
+                                                        : 0;
+}

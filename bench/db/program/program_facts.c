@@ -27,14 +27,6 @@ static bool guess_due_by(const struct lb_building *b, unsigned options, struct l
     return false;
 }
 
-int lb_put_off_line(const struct lb_file *file, const struct lb_program *program)
-{
-    const struct lb_section *claim = &program->sections[LB_S_CLAIM];
-    const struct lb_section *put = &program->sections[LB_S_PUT];
-    return lb_section_constant(file, claim).looks_older ? lb_section_constant(file, put).later_line
-                                                        : 0;
-}
-
 /* Is an item that is put, was given back, or failed, due at a time that only the statement, or an
  * option that is set, knows? What put adds to a time is when the item is due only if claim asks
  * whether a time is over: it may also be when the item is dropped. */

@@ -3,7 +3,6 @@
 
 #include "program_raw.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef bool lb_token_test(const struct lb_token *before, const struct lb_token *token,
@@ -16,22 +15,11 @@ static bool any_token(const struct lb_statement *statement, lb_token_test *test)
     struct lb_token tokens[3] = {{0}, {0}, {0}};
     lb_lexer_init(&lexer, statement->sql, strlen(statement->sql), statement->line);
     do {
-        struct lb_token next = lb_lexer_next(&lexer);
-        if (next.kind == LB_T_BLANK || next.kind == LB_T_COMMENT || next.kind == LB_T_HINT)
-            continue;
         memmove(tokens, tokens + 1, 2 * sizeof tokens[0]);
-        tokens[2] = next;
+        tokens[2] = lb_lexer_next_word(&lexer);
         if (tokens[1].text != NULL && test(&tokens[0], &tokens[1], &tokens[2]))
             return true;
     } while (tokens[2].kind != LB_T_END && tokens[2].kind != LB_T_BAD);
-    return false;
-}
-
-static bool is_any_of(const struct lb_token *token, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (token->kind == LB_T_WORD && lb_token_is(token, *words))
-            return true;
     return false;
 }
 
@@ -64,7 +52,7 @@ static bool locks_in_session(const struct lb_token *before, const struct lb_toke
                                         NULL};
     (void)before;
     (void)after;
-    return is_any_of(token, words);
+    return lb_token_is_any(token, words);
 }
 
 static bool unlocks_session(const struct lb_token *before, const struct lb_token *token,
@@ -75,7 +63,7 @@ static bool unlocks_session(const struct lb_token *before, const struct lb_token
                                         "pg_advisory_unlock_shared", NULL};
     (void)before;
     (void)after;
-    return is_any_of(token, words);
+    return lb_token_is_any(token, words);
 }
 
 static bool names_session(const struct lb_token *before, const struct lb_token *token,
@@ -87,7 +75,7 @@ static bool names_session(const struct lb_token *before, const struct lb_token *
         "pg_stat_activity", "release_all_locks",      NULL};
     (void)before;
     (void)after;
-    return is_any_of(token, words);
+    return lb_token_is_any(token, words);
 }
 
 /* True if the statement checks whose hold it ends: by holder, token, or another value from the
@@ -109,7 +97,7 @@ static bool is_insert(const struct lb_token *before, const struct lb_token *toke
 {
     (void)before;
     (void)after;
-    return token->kind == LB_T_WORD && lb_token_is(token, "insert");
+    return lb_token_is(token, "insert");
 }
 
 static bool is_or(const struct lb_token *before, const struct lb_token *token,
@@ -117,7 +105,7 @@ static bool is_or(const struct lb_token *before, const struct lb_token *token,
 {
     (void)before;
     (void)after;
-    return token->kind == LB_T_WORD && lb_token_is(token, "or");
+    return lb_token_is(token, "or");
 }
 
 int lb_program_own_rows_line(const struct lb_program *program)
@@ -204,7 +192,7 @@ static bool ends_session(const struct lb_token *before, const struct lb_token *t
     static const char *const words[] = {"pg_terminate_backend", "kill", NULL};
     (void)before;
     (void)after;
-    return is_any_of(token, words);
+    return lb_token_is_any(token, words);
 }
 
 /* The server's own time, and not :now. */
@@ -277,8 +265,8 @@ static void find_whole_seconds(const struct lb_program *program, struct lb_featu
         const struct lb_section *section = &program->sections[names[n]];
         for (size_t i = 0; i < section->n_statements && ret->whole_line == 0; i++)
             ret->whole_line = names[n] == LB_S_SETUP
-                                  ? lb_whole_columns(&section->statements[i], program->db->name)
-                                  : lb_whole_seconds(&section->statements[i], program->db->name);
+                                  ? lb_whole_columns(&section->statements[i], program->db)
+                                  : lb_whole_seconds(&section->statements[i], program->db);
     }
 }
 

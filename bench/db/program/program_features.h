@@ -103,7 +103,7 @@ int lb_process_unknown(const struct lb_program *program, const struct lb_feature
 
 /* The line of a time in a statement, or of a column's type in a CREATE, that has whole seconds
  * only; 0: there is none. */
-int lb_whole_seconds(const struct lb_statement *statement, const char *engine);
-int lb_whole_columns(const struct lb_statement *statement, const char *engine);
+int lb_whole_seconds(const struct lb_statement *statement, const struct lb_db *db);
+int lb_whole_columns(const struct lb_statement *statement, const struct lb_db *db);
 
 #endif

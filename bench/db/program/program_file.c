@@ -3,8 +3,6 @@
  */
 #include "program_raw.h"
 
-#include <string.h>
-
 const char *lb_file_text(const struct lb_file *file)
 {
     return file->text;
@@ -67,28 +65,6 @@ bool lb_file_uses(const struct lb_file *file, enum lb_slot slot)
                 return true;
     }
     return false;
-}
-
-bool lb_file_has(const struct lb_file *file, enum lb_section_name name)
-{
-    for (size_t i = 0; i < file->n_sections; i++)
-        if (file->sections[i].name == name)
-            return true;
-    return false;
-}
-
-static const enum lb_section_name required_lock[] = {LB_S_SETUP, LB_S_ACQUIRE, LB_S_RELEASE};
-static const enum lb_section_name required_queue[] = {LB_S_SETUP, LB_S_PUT, LB_S_CLAIM,
-                                                      LB_S_COMPLETE};
-
-const enum lb_section_name *lb_required_sections(enum lb_shape shape, size_t *ret_n)
-{
-    if (shape == LB_LOCK) {
-        *ret_n = sizeof required_lock / sizeof required_lock[0];
-        return required_lock;
-    }
-    *ret_n = sizeof required_queue / sizeof required_queue[0];
-    return required_queue;
 }
 
 bool lb_file_supports(const struct lb_file *file, const struct lb_db *db, struct lb_error *err)

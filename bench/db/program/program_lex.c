@@ -288,6 +288,15 @@ struct lb_token lb_lexer_next(struct lb_lexer *lexer)
     return token;
 }
 
+struct lb_token lb_lexer_next_word(struct lb_lexer *lexer)
+{
+    struct lb_token token;
+    do
+        token = lb_lexer_next(lexer);
+    while (token.kind == LB_T_BLANK || token.kind == LB_T_COMMENT || token.kind == LB_T_HINT);
+    return token;
+}
+
 bool lb_token_is(const struct lb_token *token, const char *word)
 {
     return token->kind == LB_T_WORD && lb_slice_is(token->text, token->length, word);

@@ -41,6 +41,8 @@ struct lb_lexer {
 
 void lb_lexer_init(struct lb_lexer *lexer, const char *text, size_t length, int line);
 struct lb_token lb_lexer_next(struct lb_lexer *lexer);
+/* The next token that is neither a blank nor a comment. */
+struct lb_token lb_lexer_next_word(struct lb_lexer *lexer);
 /* Keyword or identifier, whatever its case. */
 bool lb_token_is(const struct lb_token *token, const char *word);
 /* The same of one of the words in a list that NULL ends. */

@@ -218,18 +218,6 @@ int lb_section_line(struct lb_file *file, const struct lb_directive *directive,
     return 0;
 }
 
-bool lb_raw_section_for(const struct lb_raw_section *section, const char *engine)
-{
-    if (section->engines == NULL)
-        return true;
-    const char *text = section->engines, *item;
-    size_t left = section->engines_length, length;
-    while (lb_slice_next(&text, &left, ',', &item, &length))
-        if (lb_slice_is(item, length, engine))
-            return true;
-    return false;
-}
-
 /* --- statements --- */
 
 /* A statement as it is being read. */

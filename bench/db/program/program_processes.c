@@ -16,14 +16,12 @@ static bool name_behind(const char *sql, const char *word, struct lb_token *ret)
     struct lb_token token;
     bool is_next = false;
     lb_lexer_init(&lexer, sql, strlen(sql), 0);
-    while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD) {
-        if (token.kind == LB_T_BLANK || token.kind == LB_T_COMMENT || token.kind == LB_T_HINT)
-            continue;
+    while ((token = lb_lexer_next_word(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD) {
         if (is_next && (token.kind == LB_T_WORD || token.kind == LB_T_QUOTED)) {
             *ret = token;
             return true;
         }
-        is_next = token.kind == LB_T_WORD && lb_token_is(&token, word);
+        is_next = lb_token_is(&token, word);
     }
     return false;
 }

@@ -119,7 +119,7 @@ void lb_window_start(struct lb_window *window, const char *text, size_t length, 
 void lb_window_slide(struct lb_window *window);
 bool lb_asks_for_time(const struct lb_token *token);
 /* Does what begins, prolongs or takes away a hold have whole seconds only, in one of its forms? */
-bool lb_file_is_whole(const struct lb_file *file, const char *engine);
+bool lb_file_is_whole(const struct lb_file *file, const struct lb_db *db);
 /* Lengths of time in a statement's text that no option sets. Does the file have an option for one?
  * Then what is computed from columns alone is something else. */
 struct lb_constant {

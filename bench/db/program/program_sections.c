@@ -33,14 +33,6 @@ const char *lb_section_text(enum lb_section_name name)
     return section_names[name];
 }
 
-const struct lb_raw_section *lb_raw_of(const struct lb_file *file, const struct lb_section *section)
-{
-    for (size_t i = 0; i < file->n_sections && section->present; i++)
-        if (file->sections[i].line == section->line)
-            return &file->sections[i];
-    return NULL;
-}
-
 bool lb_section_fits(enum lb_section_name name, enum lb_shape shape)
 {
     switch (name) {

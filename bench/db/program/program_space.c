@@ -13,30 +13,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* The next token that means something. */
-static struct lb_token next(struct lb_lexer *lexer)
-{
-    struct lb_token token;
-    do
-        token = lb_lexer_next(lexer);
-    while (token.kind == LB_T_BLANK || token.kind == LB_T_COMMENT || token.kind == LB_T_HINT);
-    return token;
-}
-
-static bool is_one_of(const struct lb_token *token, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (lb_token_is(token, *words))
-            return true;
-    return false;
-}
-
 /* Goes past words; returns the first token that is none of them. */
 static struct lb_token past(struct lb_lexer *lexer, const char *const *words)
 {
-    struct lb_token token = next(lexer);
-    while (is_one_of(&token, words))
-        token = next(lexer);
+    struct lb_token token = lb_lexer_next_word(lexer);
+    while (lb_token_is_any(&token, words))
+        token = lb_lexer_next_word(lexer);
     return token;
 }
 
@@ -52,11 +34,11 @@ static bool is_of_schema(const struct lb_raw_statement *statement, const char *v
     static const char *const spaces[] = {"schema", "database", NULL};
     struct lb_lexer lexer;
     lb_lexer_init(&lexer, statement->text, statement->length, statement->line);
-    struct lb_token token = next(&lexer);
+    struct lb_token token = lb_lexer_next_word(&lexer);
     if (!lb_token_is(&token, verb))
         return false;
-    token = next(&lexer);
-    if (!is_one_of(&token, spaces))
+    token = lb_lexer_next_word(&lexer);
+    if (!lb_token_is_any(&token, spaces))
         return false;
     *ret_name = past(&lexer, between);
     return true;
@@ -73,14 +55,14 @@ static bool is_in_schema(const struct lb_raw_statement *statement, struct lb_tok
     static const char *const between[] = {"if", "not", "exists", NULL};
     struct lb_lexer lexer;
     lb_lexer_init(&lexer, statement->text, statement->length, statement->line);
-    struct lb_token token = next(&lexer);
+    struct lb_token token = lb_lexer_next_word(&lexer);
     if (!lb_token_is(&token, "create"))
         return false;
     token = past(&lexer, before);
-    if (!is_one_of(&token, made))
+    if (!lb_token_is_any(&token, made))
         return false;
     *ret_schema = past(&lexer, between);
-    token = next(&lexer);
+    token = lb_lexer_next_word(&lexer);
     return is_name(ret_schema) && !lb_token_is(ret_schema, "pg_temp") && token.kind == LB_T_OTHER &&
            *token.text == '.';
 }

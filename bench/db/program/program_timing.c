@@ -7,7 +7,6 @@
  */
 #include "program_raw.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,65 +14,11 @@
 
 enum { WINDOW = LB_WINDOW };
 
-static struct lb_token next_significant(struct lb_lexer *lexer)
-{
-    struct lb_token token;
-    do
-        token = lb_lexer_next(lexer);
-    while (token.kind == LB_T_BLANK || token.kind == LB_T_COMMENT || token.kind == LB_T_HINT);
-    return token;
-}
-
-void lb_window_slide(struct lb_window *window)
-{
-    memmove(window->token, window->token + 1, 2 * WINDOW * sizeof window->token[0]);
-    window->token[2 * WINDOW] = next_significant(&window->lexer);
-}
-
-void lb_window_start(struct lb_window *window, const char *text, size_t length, int line)
-{
-    *window = (struct lb_window){0};
-    lb_lexer_init(&window->lexer, text, length, line);
-    for (int i = 0; i < WINDOW; i++)
-        lb_window_slide(window);
-}
-
 static bool contains(const char *text, size_t length, const char *part)
 {
     size_t n = strlen(part);
     for (size_t i = 0; i + n <= length; i++)
         if (strncasecmp(text + i, part, n) == 0)
-            return true;
-    return false;
-}
-
-static bool is_one_of(const struct lb_token *token, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (lb_token_is(token, *words))
-            return true;
-    return false;
-}
-
-bool lb_asks_for_time(const struct lb_token *token)
-{
-    static const char *const words[] = {
-        "now",       "current_timestamp", "clock_timestamp", "statement_timestamp",
-        "localtime", "current_time",      "localtimestamp",  "transaction_timestamp",
-        "julianday", "unixepoch",         "unix_timestamp",  "utc_timestamp",
-        "sysdate",   "strftime",          "datetime",        "timeofday",
-        NULL};
-    return (token->kind == LB_T_WORD && is_one_of(token, words)) ||
-           (token->kind == LB_T_PARAM && lb_slice_is(token->text + 1, token->length - 1, "now"));
-}
-
-bool lb_sql_reads_time(const char *text, size_t length)
-{
-    struct lb_lexer lexer;
-    struct lb_token token;
-    lb_lexer_init(&lexer, text, length, 1);
-    while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD)
-        if (lb_asks_for_time(&token))
             return true;
     return false;
 }
@@ -159,7 +104,7 @@ static bool has_difference(const struct lb_window *window, int from, int to)
 {
     static const char *const words[] = {"age", "extract", "timestampdiff", "datediff", NULL};
     for (int i = from; i <= to; i++)
-        if (is_operator(&window->token[i], '-') || is_one_of(&window->token[i], words))
+        if (is_operator(&window->token[i], '-') || lb_token_is_any(&window->token[i], words))
             return true;
     return false;
 }
@@ -171,7 +116,7 @@ static bool is_added(const struct lb_window *window)
     static const char *const makers[] = {"interval", "secs", "mins", "hours", NULL};
     if (!is_beside_time(window))
         return false;
-    if (is_sign(before) || is_one_of(before, makers) || is_operator(after, '/'))
+    if (is_sign(before) || lb_token_is_any(before, makers) || is_operator(after, '/'))
         return true;
     if (is_operator(before, '>') || is_operator(before, '<') || is_operator(before, '='))
         return has_difference(window, 0, WINDOW - 1);
@@ -502,7 +447,7 @@ void lb_file_scale(const struct lb_file *file, const struct lb_db *db, uint64_t 
                    struct lb_scaled *ret)
 {
     scale(file, ttl_ms, is_said, settings, n_settings, ret);
-    bool is_whole = lb_file_is_whole(file, db->name);
+    bool is_whole = lb_file_is_whole(file, db);
     ret->lease_least_ms = least(lb_file_lease(file), ret->lease_ms, is_whole);
     ret->limit_least_ms = least(lb_file_limit(file), ret->limit_ms, is_whole);
 }

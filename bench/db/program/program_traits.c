@@ -22,15 +22,14 @@ static void read_words(const struct lb_statement *statement, struct words *ret)
     struct lb_token token;
     ret->n = 0;
     lb_lexer_init(&lexer, statement->sql, strlen(statement->sql), statement->line);
-    while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD &&
+    while ((token = lb_lexer_next_word(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD &&
            ret->n < WORDS)
-        if (token.kind != LB_T_BLANK && token.kind != LB_T_COMMENT && token.kind != LB_T_HINT)
-            ret->word[ret->n++] = token;
+        ret->word[ret->n++] = token;
 }
 
 static bool is_word(const struct words *words, size_t i, const char *text)
 {
-    return i < words->n && words->word[i].kind == LB_T_WORD && lb_token_is(&words->word[i], text);
+    return i < words->n && lb_token_is(&words->word[i], text);
 }
 
 static bool is_sign(const struct words *words, size_t i, char sign)

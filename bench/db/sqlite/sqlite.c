@@ -671,5 +671,6 @@ const struct lb_db lb_db_sqlite = {
     .probe_close = lb_sqlite_probe_close,
     .facts = sqlite_facts,
     .counters = sqlite_counters,
+    .whole_seconds = &lb_sqlite_whole_seconds,
     .exploring = &lb_sqlite_exploring,
 };

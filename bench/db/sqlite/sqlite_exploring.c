@@ -1,4 +1,6 @@
 /* What explore needs of SQLite: see exploring.h. */
+#include "sqlite_space.h"
+
 #include "exploring.h"
 
 #include <stddef.h>

@@ -1,0 +1,43 @@
+/* A statement's tokens, without blanks and comments, as a window that slides; and the words by
+ * which a statement asks for the time.
+ */
+#include "program_raw.h"
+
+#include <string.h>
+
+void lb_window_slide(struct lb_window *window)
+{
+    memmove(window->token, window->token + 1, 2 * LB_WINDOW * sizeof window->token[0]);
+    window->token[2 * LB_WINDOW] = lb_lexer_next_word(&window->lexer);
+}
+
+void lb_window_start(struct lb_window *window, const char *text, size_t length, int line)
+{
+    *window = (struct lb_window){0};
+    lb_lexer_init(&window->lexer, text, length, line);
+    for (int i = 0; i < LB_WINDOW; i++)
+        lb_window_slide(window);
+}
+
+bool lb_asks_for_time(const struct lb_token *token)
+{
+    static const char *const words[] = {
+        "now",       "current_timestamp", "clock_timestamp", "statement_timestamp",
+        "localtime", "current_time",      "localtimestamp",  "transaction_timestamp",
+        "julianday", "unixepoch",         "unix_timestamp",  "utc_timestamp",
+        "sysdate",   "strftime",          "datetime",        "timeofday",
+        NULL};
+    return lb_token_is_any(token, words) ||
+           (token->kind == LB_T_PARAM && lb_slice_is(token->text + 1, token->length - 1, "now"));
+}
+
+bool lb_sql_reads_time(const char *text, size_t length)
+{
+    struct lb_lexer lexer;
+    struct lb_token token;
+    lb_lexer_init(&lexer, text, length, 1);
+    while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD)
+        if (lb_asks_for_time(&token))
+            return true;
+    return false;
+}
