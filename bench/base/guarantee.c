@@ -6,23 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
+struct row {
     const char *name, *summary;
-} guarantees[LB_GUARANTEES] = {
-    [LB_G_EXCLUSIVE] = {"exclusive", "never more holders than the capacity allows"},
-    [LB_G_FENCED] = {"fenced", "tokens grow with each grant, and stale writes are refused"},
-    [LB_G_OWNER_RELEASE] = {"owner-release", "only the current owner's release has an effect"},
-    [LB_G_NO_DUPLICATE] = {"no-duplicate", "no item is claimed twice unless it was given back"},
-    [LB_G_NO_LOSS] = {"no-loss", "every item that was put is claimed, and no other"},
-    [LB_G_BOUNDED_CLAIM] = {"bounded-claim", "a claim of n marks at most n rows and returns them"},
-    [LB_G_FIFO] = {"fifo", "grants and claims follow the order of arrival"},
-    [LB_G_PROGRESS] = {"progress", "no worker waits longer than the scenario's bound"},
-    [LB_G_RECOVERY] = {"recovery",
-                       "a dead holder's lock or item is granted again within the bound"},
-    [LB_G_ONCE] = {"once", "no item is executed twice, whatever becomes of its worker"},
-    [LB_G_GROUP_EXCLUSIVE] = {"group-exclusive", "never two items of one group in hand"},
-    [LB_G_PERMITS] = {"permits", "a stored count of permits is the capacity less the holders"},
+    unsigned traits;
 };
+
+#define ROW(id, symbol, word, all, text)                                                           \
+    [LB_G_##id] = {.name = word, .summary = text, .traits = all},
+static const struct row guarantees[] = {LB_GUARANTEE_LIST(ROW)};
+
+const int lb_guarantees_listed = LB_GUARANTEES_LISTED;
+_Static_assert((int)LB_GUARANTEES_LISTED <= (int)LB_GUARANTEE_ROOM, "arrays have room for all");
 
 const char *lb_guarantee_name(enum lb_guarantee guarantee)
 {
@@ -32,6 +26,20 @@ const char *lb_guarantee_name(enum lb_guarantee guarantee)
 const char *lb_guarantee_summary(enum lb_guarantee guarantee)
 {
     return guarantees[guarantee].summary;
+}
+
+bool lb_guarantee_is(enum lb_guarantee guarantee, enum lb_guarantee_trait trait)
+{
+    return (guarantees[guarantee].traits & (unsigned)trait) != 0;
+}
+
+unsigned lb_guarantees_with(enum lb_guarantee_trait trait)
+{
+    unsigned bits = 0;
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        if (lb_guarantee_is((enum lb_guarantee)i, trait))
+            bits |= LB_G_BIT(i);
+    return bits;
 }
 
 int lb_guarantee_parse(const char *name)

@@ -2,25 +2,20 @@
 #ifndef LB_GUARANTEE_H
 #define LB_GUARANTEE_H
 
+#include "guarantee_list.h"
+
+#include <stdbool.h>
 #include <stddef.h>
 
 struct lb_error;
 
-enum lb_guarantee {
-    LB_G_EXCLUSIVE,     /* never more holders than the capacity; no reader beside a writer */
-    LB_G_FENCED,        /* tokens grow with real-time order; stale writes are refused */
-    LB_G_OWNER_RELEASE, /* every effective release was by the current owner */
-    LB_G_NO_DUPLICATE,  /* no item is claimed twice without being given back between */
-    LB_G_NO_LOSS,       /* every item put is claimed; none that was not put */
-    LB_G_BOUNDED_CLAIM, /* claim(n) marks at most n rows, and returns those it marked */
-    LB_G_FIFO,          /* claims, or grants, follow the order of puts, or tickets */
-    LB_G_PROGRESS,      /* no worker waits longer than the scenario's bound */
-    LB_G_RECOVERY,      /* a dead holder's lock or item is granted again within the bound */
-    LB_G_ONCE,          /* work on an item is not begun twice, unless it was given back or reset */
-    LB_G_GROUP_EXCLUSIVE, /* no two items of one group are in hand at one time */
-    LB_G_PERMITS,         /* a stored count of permits is right whenever all is quiet */
-    LB_GUARANTEES
-};
+#define LB_GUARANTEE_CONSTANT(id, symbol, name, traits, summary) LB_G_##id,
+enum lb_guarantee { LB_GUARANTEE_LIST(LB_GUARANTEE_CONSTANT) LB_GUARANTEES_LISTED };
+
+/* Arrays have room for more than are listed, so that a new line changes the layout of nothing. */
+enum { LB_GUARANTEE_ROOM = 16 };
+extern const int lb_guarantees_listed;
+#define LB_GUARANTEES lb_guarantees_listed
 
 #define LB_G_BIT(guarantee) (1u << (guarantee))
 
@@ -35,6 +30,9 @@ enum lb_verdict {
 const char *lb_guarantee_name(enum lb_guarantee guarantee);
 /* One line for people. */
 const char *lb_guarantee_summary(enum lb_guarantee guarantee);
+bool lb_guarantee_is(enum lb_guarantee guarantee, enum lb_guarantee_trait trait);
+/* LB_G_BIT()s of all guarantees with the trait. */
+unsigned lb_guarantees_with(enum lb_guarantee_trait trait);
 /* The guarantee of that name, or -1. */
 int lb_guarantee_parse(const char *name);
 /* "exclusive, fenced, ...": all of them. Returns buf. */

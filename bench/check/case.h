@@ -276,8 +276,8 @@ struct lb_case {
     bool has_cuts;
     bool has_reopened;   /* items came back into the queue, by a reset-all or clear-all */
     bool has_queue_ties; /* a worker did two things to the queue in one tick */
-    const char *doubt[LB_GUARANTEES]; /* why a violation may have passed; NULL: none can */
-    uint64_t n_releases;              /* effective ones */
+    const char *doubt[LB_GUARANTEE_ROOM]; /* why a violation may have passed; NULL: none can */
+    uint64_t n_releases;                  /* effective ones */
 };
 
 static inline struct lb_hold *lb_holds(const struct lb_case *c)

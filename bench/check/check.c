@@ -6,10 +6,9 @@
  * in it to test.
  */
 #include "doubts.h"
+#include "guarantee_kind.h"
 #include "judges.h"
 #include "scan_logs.h"
-
-#include "units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,136 +35,94 @@ static void case_release(struct lb_case *c)
     lb_ids_release(c);
 }
 
-static int judge(struct lb_case *c)
+/* Is each claimed guarantee of a lock judged by the shortcut, or after it? */
+static bool has_shortcut(const struct lb_model *model)
 {
-    typedef int step(struct lb_case * c);
-    static step *const of_queue[] = {lb_scan_history, lb_ids_finish,       lb_judge_items,
-                                     lb_judge_loss,   lb_judge_queue_fifo, lb_judge_item_deaths};
-    static step *const of_lock[] = {lb_scan_history,    lb_world_apply,   lb_merge_holds,
-                                    lb_judge_exclusive, lb_judge_permits, lb_judge_owner,
-                                    lb_judge_lock_fifo, lb_judge_recovery};
-    static step *const of_both[] = {lb_judge_fenced, lb_judge_answers, lb_judge_fairness};
-    step *const *const steps = c->model->queue ? of_queue : of_lock;
-    const size_t n =
-        c->model->queue ? sizeof of_queue / sizeof *of_queue : sizeof of_lock / sizeof *of_lock;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        const struct lb_guarantee_kind *kind = lb_guarantee_kinds[g];
+        if ((model->claims & LB_G_BIT(g)) != 0 && kind->judge_lock != NULL && !kind->has_shortcut &&
+            !kind->is_last)
+            return false;
+    }
+    return !model->plain;
+}
+
+/* The judges of the table: first those that need no others, then the last ones. */
+static int judge_kinds(struct lb_case *c, bool last)
+{
     int rc = 0;
-    if (c->model->queue)
-        lb_ids_open(c);
-    else if (!c->model->plain)
-        rc = lb_judge_calm_lock(c);
-    for (size_t i = c->is_calm ? n : 0; i < n + sizeof of_both / sizeof *of_both && rc == 0; i++) {
+    for (int g = 0; g < LB_GUARANTEES && rc == 0; g++) {
+        const struct lb_guarantee_kind *kind = lb_guarantee_kinds[g];
+        int (*step)(struct lb_case *) = c->model->queue ? kind->judge_queue : kind->judge_lock;
+        if (step == NULL || kind->is_last != last)
+            continue;
         rc = lb_case_goes_on(c);
-        if (rc == 0)
-            rc = i < n ? steps[i](c) : of_both[i - n](c);
+        rc = rc != 0 ? rc : step(c);
     }
     return rc;
 }
 
-static const char *untested_recovery(const struct lb_case *c)
+static int read_history(struct lb_case *c)
 {
-    if (c->out->measures.n_deaths == 0)
-        return "no worker died holding it";
-    for (uint32_t r = 0;
-         !c->model->queue && c->model->capacity != NULL && r < c->model->n_resources; r++)
-        if (c->model->capacity[r] > 1)
-            return "others go on beside a dead worker: the next grant does not show that its hold "
-                   "was recovered";
-    return "the run ended before the next grant, and before the bound was over, or no worker asked";
+    int rc = lb_case_goes_on(c);
+    rc = rc != 0 ? rc : lb_scan_history(c);
+    rc = rc != 0 ? rc : lb_case_goes_on(c);
+    if (c->model->queue)
+        return rc != 0 ? rc : lb_ids_finish(c);
+    rc = rc != 0 ? rc : lb_world_apply(c);
+    return rc != 0 ? rc : lb_merge_holds(c);
+}
+
+static int judge(struct lb_case *c)
+{
+    int rc = 0;
+    if (c->model->queue)
+        lb_ids_open(c);
+    else if (has_shortcut(c->model))
+        rc = lb_judge_calm_lock(c);
+    if (rc == 0 && !c->is_calm)
+        rc = read_history(c);
+    if (rc == 0 && !c->is_calm)
+        rc = judge_kinds(c, false);
+    rc = rc != 0 ? rc : judge_kinds(c, true);
+    rc = rc != 0 ? rc : lb_judge_answers(c);
+    return rc != 0 ? rc : lb_judge_fairness(c);
 }
 
 /* Why the history cannot tell whether a guarantee held; NULL: it can. */
 static const char *untested(const struct lb_case *c, int guarantee)
 {
     const struct lb_model *model = c->model;
-    bool for_queue = guarantee == LB_G_NO_DUPLICATE || guarantee == LB_G_NO_LOSS ||
-                     guarantee == LB_G_BOUNDED_CLAIM || guarantee == LB_G_ONCE ||
-                     guarantee == LB_G_GROUP_EXCLUSIVE;
-    if (for_queue && !model->queue)
-        return "it is about queues, and this is a lock";
-    if ((guarantee == LB_G_EXCLUSIVE || guarantee == LB_G_PERMITS) && model->queue)
+    const struct lb_guarantee_kind *kind = lb_guarantee_kinds[guarantee];
+    const bool was_tested = c->out->findings[guarantee].n_tested > 0;
+    if (model->queue && !lb_guarantee_is((enum lb_guarantee)guarantee, LB_GUARANTEE_IS_FOR_QUEUES))
         return "it is about locks, and this is a queue";
+    if (!model->queue && !lb_guarantee_is((enum lb_guarantee)guarantee, LB_GUARANTEE_IS_FOR_LOCKS))
+        return "it is about queues, and this is a lock";
     if (c->history->truncated)
         return "the history is cut off";
     if (!model->complete)
         return "the history does not reach the end of the run";
-    if (guarantee == LB_G_PROGRESS && model->progress_bound_ns == 0)
-        return "no bound was given";
-    if (guarantee == LB_G_RECOVERY && model->recovery_bound_ns == 0)
-        return "no bound was given";
-    if (guarantee == LB_G_GROUP_EXCLUSIVE && model->groups == 0)
-        return "the history does not say which items are of one group";
-    if (guarantee == LB_G_NO_LOSS && !model->drained)
-        return "the queue was not drained";
-    if (c->out->findings[guarantee].n_tested > 0 && c->doubt[guarantee] != NULL)
-        return c->doubt[guarantee];
+    const char *reason = kind->cannot_say != NULL ? kind->cannot_say(c) : NULL;
+    if (reason == NULL && was_tested)
+        reason = c->doubt[guarantee];
+    if (reason == NULL && !was_tested)
+        reason = kind->nothing;
     /* A protocol that lets no worker in was not seen to work. */
-    bool is_idle = guarantee == LB_G_FENCED ? false
-                   : model->queue           ? c->out->measures.n_claims == 0
-                                            : c->out->measures.n_holds == 0;
-    if (c->out->findings[guarantee].n_tested > 0)
-        return is_idle ? "no worker was granted anything" : NULL;
-    switch (guarantee) {
-    case LB_G_EXCLUSIVE:
-        return "nothing was granted";
-    case LB_G_PERMITS:
-        return "the count was not read when all was quiet";
-    case LB_G_FENCED:
-        return "no token was seen";
-    case LB_G_OWNER_RELEASE:
-        return "nothing was released";
-    case LB_G_NO_LOSS:
-        return "nothing was put";
-    case LB_G_FIFO:
-        return model->queue ? "nothing was claimed" : "no worker drew a ticket";
-    case LB_G_PROGRESS:
-        return "there was no request";
-    case LB_G_RECOVERY:
-        return untested_recovery(c);
-    default:
-        return "nothing was claimed";
-    }
-}
-
-/* Why no wait of this history can break, or keep, the bound on waits. Returns buf; "": it can. */
-static const char *undecidable_waits(const struct lb_case *c, char *buf, size_t size)
-{
-    const uint64_t bound_ns = c->model->progress_bound_ns, demand_ns = c->model->progress_demand_ns;
-    const uint64_t begin_ns = c->history->begin_ns;
-    const uint64_t length_ns = c->end_ns > begin_ns ? c->end_ns - begin_ns : 0;
-    /* Where nothing was ever granted, no worker waited for the holds of others. */
-    const bool is_idle = c->out->measures.n_holds == 0 && c->out->measures.n_claims == 0;
-    const bool is_short = bound_ns < demand_ns && !is_idle;
-    char bound[32], other[32];
-    buf[0] = '\0';
-    lb_format_ns(bound_ns, bound, sizeof bound);
-    if (bound_ns == 0 || (!is_short && bound_ns <= length_ns))
-        return buf;
-    if (is_short)
-        snprintf(buf, size,
-                 "the bound is %s, but holds, polls and faults of the scenario may keep a worker "
-                 "waiting for %s: use a longer --progress-bound",
-                 bound, lb_format_ns(demand_ns, other, sizeof other));
-    else
-        snprintf(
-            buf, size,
-            "the bound is %s, and the run was shorter: %s: use a longer --duration, or shorter "
-            "holds and fewer faults",
-            bound, lb_format_ns(length_ns, other, sizeof other));
-    return buf;
+    if (reason == NULL && !kind->needs_no_grant &&
+        (model->queue ? c->out->measures.n_claims : c->out->measures.n_holds) == 0)
+        reason = "no worker was granted anything";
+    return reason;
 }
 
 static void give_verdicts(struct lb_case *c)
 {
-    char undecidable[sizeof c->out->findings[0].reason];
-    undecidable_waits(c, undecidable, sizeof undecidable);
     for (int i = 0; i < LB_GUARANTEES; i++) {
         struct lb_finding *finding = &c->out->findings[i];
-        const char *reason = untested(c, i), *overruled = "";
-        if (i == LB_G_PROGRESS)
-            overruled = undecidable;
-        if ((i == LB_G_PROGRESS || i == LB_G_RECOVERY) && c->stalled[0] != '\0')
-            overruled = c->stalled;
-        if (overruled[0] != '\0') { /* by a clock that says nothing */
+        const struct lb_guarantee_kind *kind = lb_guarantee_kinds[i];
+        const char *reason = untested(c, i);
+        char overruled[sizeof finding->reason] = "";
+        if (kind->overrule != NULL && kind->overrule(c, overruled, sizeof overruled)[0] != '\0') {
             finding->n_violations = 0;
             finding->n_witnesses = 0;
             reason = overruled;

@@ -125,7 +125,7 @@ struct lb_measures {
 };
 
 struct lb_judgement {
-    struct lb_finding findings[LB_GUARANTEES];
+    struct lb_finding findings[LB_GUARANTEE_ROOM];
     struct lb_measures measures;
 };
 

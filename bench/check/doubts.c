@@ -11,21 +11,19 @@
  */
 #include "doubts.h"
 
+#include "guarantee_kind.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Which guarantees the fact is about. */
+/* Which guarantees the fact is about. A lease is about all. */
 static unsigned scope_of(enum lb_doubted doubted)
 {
-    switch (doubted) {
-    case LB_DOUBT_ATTEMPTS:
-    case LB_DOUBT_DUE:
-        return LB_G_BIT(LB_G_NO_LOSS);
-    case LB_DOUBT_ROWS:
-        return LB_G_BIT(LB_G_OWNER_RELEASE);
-    default:
-        return ~0U;
-    }
+    unsigned bits = 0;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (doubted == LB_DOUBT_LEASE || (lb_guarantee_kinds[g]->doubts >> doubted & 1) != 0)
+            bits |= LB_G_BIT(g);
+    return bits;
 }
 
 static unsigned violated_of(const struct lb_judgement *judgement)

@@ -11,6 +11,7 @@
  * all workers wake up at once. So if more than a fifth of a run was lost, progress and recovery are
  * not tested, for any waits.
  */
+#include "guarantee_kind.h"
 #include "judges.h"
 #include "scan_logs.h"
 
@@ -145,3 +146,41 @@ void lb_judge_late_waits(struct lb_case *c)
             lb_witness_wait(c, wait, late[i].end);
     }
 }
+
+/* Why no wait of this history can break, or keep, the bound on waits. Returns buf; "": it can. */
+static const char *overrule(const struct lb_case *c, char *buf, size_t size)
+{
+    const uint64_t bound_ns = c->model->progress_bound_ns, demand_ns = c->model->progress_demand_ns;
+    const uint64_t begin_ns = c->history->begin_ns;
+    const uint64_t length_ns = c->end_ns > begin_ns ? c->end_ns - begin_ns : 0;
+    /* Where nothing was ever granted, no worker waited for the holds of others. */
+    const bool is_idle = c->out->measures.n_holds == 0 && c->out->measures.n_claims == 0;
+    const bool is_short = bound_ns < demand_ns && !is_idle;
+    char bound[32], other[32];
+    snprintf(buf, size, "%s", c->stalled);
+    if (buf[0] != '\0')
+        return buf;
+    lb_format_ns(bound_ns, bound, sizeof bound);
+    if (bound_ns == 0 || (!is_short && bound_ns <= length_ns))
+        return buf;
+    if (is_short)
+        snprintf(buf, size,
+                 "the bound is %s, but holds, polls and faults of the scenario may keep a worker "
+                 "waiting for %s: use a longer --progress-bound",
+                 bound, lb_format_ns(demand_ns, other, sizeof other));
+    else
+        snprintf(
+            buf, size,
+            "the bound is %s, and the run was shorter: %s: use a longer --duration, or shorter "
+            "holds and fewer faults",
+            bound, lb_format_ns(length_ns, other, sizeof other));
+    return buf;
+}
+
+static const char *cannot_say(const struct lb_case *c)
+{
+    return c->model->progress_bound_ns == 0 ? "no bound was given" : NULL;
+}
+
+const struct lb_guarantee_kind lb_guarantee_progress = {
+    .nothing = "there was no request", .cannot_say = cannot_say, .overrule = overrule};

@@ -114,7 +114,7 @@ struct lb_explored {
     uint64_t n_replays;    /* while shrinking */
     uint64_t n_audited;    /* schedules that were left out, run afterwards and found the same */
 
-    struct lb_finding findings[LB_GUARANTEES];
+    struct lb_finding findings[LB_GUARANTEE_ROOM];
     uint64_t n_deadlocks, n_stuck; /* schedules */
     char deadlock[600];            /* the first, in words; "" */
     char stuck[600];
@@ -126,7 +126,7 @@ struct lb_explored {
     struct lb_schedule schedule;              /* the shortest that violates */
     /* Likewise for guarantees that that one does not violate: the first schedule found; length 0:
      * none. */
-    struct lb_schedule others[LB_GUARANTEES];
+    struct lb_schedule others[LB_GUARANTEE_ROOM];
     struct lb_explored_table table;
     bool confirmed;           /* a second replay gave the same answers and the same verdict */
     bool is_nondeterministic; /* ... or none did */

@@ -15,7 +15,7 @@ struct series {
     struct lb_metrics_run now, before;  /* the present run; the sums of those before */
     uint64_t n_runs;                    /* that are over */
     unsigned judged;
-    uint64_t violations[LB_GUARANTEES];
+    uint64_t violations[LB_GUARANTEE_ROOM];
 };
 
 struct lb_metrics {
@@ -84,7 +84,7 @@ int lb_metrics_tell(struct lb_metrics *metrics, size_t number, const struct lb_m
 }
 
 void lb_metrics_over(struct lb_metrics *metrics, size_t number, unsigned judged,
-                     const uint64_t violations[LB_GUARANTEES])
+                     const uint64_t violations[LB_GUARANTEE_ROOM])
 {
     pthread_mutex_lock(&metrics->mutex);
     if (number < metrics->n && metrics->all[number].strategy != NULL) {

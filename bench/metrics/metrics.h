@@ -39,7 +39,7 @@ int lb_metrics_tell(struct lb_metrics *metrics, size_t number, const struct lb_m
 /* Reports the end of this case's latest run. violations: of its guarantees; judged: the tested
  * guarantees, in bits; both 0 without a verdict. */
 void lb_metrics_over(struct lb_metrics *metrics, size_t number, unsigned judged,
-                     const uint64_t violations[LB_GUARANTEES]);
+                     const uint64_t violations[LB_GUARANTEE_ROOM]);
 
 /* Prometheus' text format 0.0.4, to be freed; NULL: no memory. */
 char *lb_metrics_text(struct lb_metrics *metrics);

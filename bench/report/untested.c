@@ -72,7 +72,7 @@ bool lb_untested_next(const struct lb_report *report, const struct lb_cell *firs
             return true;
         }
     }
-    while (*at < report->n_cells + LB_GUARANTEES) {
+    while (*at < report->n_cells + (size_t)LB_GUARANTEES) {
         enum lb_guarantee guarantee = (enum lb_guarantee)(*at - report->n_cells);
         (*at)++;
         if (is_untested(report, first, guarantee, ret))

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# A new fault and a new format need one file and one line each: both are added to a copy of the
+# A new fault, a new format and a new guarantee need one file and one line each: all are added to a copy of the
 # tree, of which only files that use the lists are compiled; the rest is linked as built. They are
 # then in help, messages, lists and completion, and they work.
 use strict;
@@ -23,8 +23,9 @@ my $copy = scratch() . '/copy';
 my %line = (
     'bench/run/scenario/fault_list.h' => qq{    FAULT(DROWSE, drowse, "drowse", 0, "the holder does nothing for a moment") \\\n},
     'bench/report/format_list.h' => qq{    FORMAT(lb_sink_shout) \\\n},
+    'bench/base/guarantee_list.h' => qq{    GUARANTEE(WILLING, willing, "willing", LB_GUARANTEE_IS_FOR_LOCKS, "no worker is told to try again") \\\n},
 );
-my %file = ('bench/run/faults/drowse.c' => <<'C', 'bench/report/data/shout.c' => <<'C2');
+my %file = ('bench/run/faults/drowse.c' => <<'C', 'bench/report/data/shout.c' => <<'C2', 'bench/check/lock/willing.c' => <<'C3');
 /* The fault drowse: the holder does nothing for a moment. */
 #include "fault_kind.h"
 #include "worker.h"
@@ -52,10 +53,31 @@ static void end(struct lb_sink_state *state)
 const struct lb_sink lb_sink_shout = {
     .name = "shout", .summary = "how many rows, loudly", .of = LB_OF_RUNS, .file = "report.shout", .end = end};
 C2
+/* willing: no worker is told to try again. */
+#include "guarantee_kind.h"
+#include "judges.h"
+
+static int judge(struct lb_case *c)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_WILLING);
+    const struct lb_refusal *refusals = c->refusals.items;
+    finding->n_tested = c->out->measures.n_holds;
+    finding->n_violations = c->refusals.n;
+    struct lb_witness *witness = c->refusals.n > 0 ? lb_witness_new(finding) : NULL;
+    if (witness != NULL) {
+        lb_witness_add(c, witness, refusals[0].log, refusals[0].event);
+        lb_witness_text(witness, "%s was told to try again", lb_who(c, refusals[0].log, LB_WHOM));
+    }
+    return 0;
+}
+
+const struct lb_guarantee_kind lb_guarantee_willing = {.judge_lock = judge, .nothing = "nothing was asked for"};
+C3
 
 # What sees the lists, and is not the same without: the tables that are made of them.
 my @compiled = qw(bench/run/scenario/fault_list.c bench/run/scenario/scenario.c bench/run/faults/fault_kinds.c bench/report/sinks.c
-    bench/report/page/page_history.c bench/cli/selection/args.c bench/cli/commands/cmd_list.c bench/cli/selection/fault_scenarios.c);
+    bench/report/page/page_history.c bench/cli/selection/args.c bench/cli/commands/cmd_list.c bench/cli/selection/fault_scenarios.c
+    bench/base/guarantee.c bench/check/guarantee_kinds.c);
 
 for my $path (keys %line) {
     my @lines = split /^/, slurp("$source/$path");
@@ -89,7 +111,7 @@ for my $path (grep { /\.c$/ } sort keys %file) {
     my $compile = $like->{command} =~ s/\Q$like->{file}\E/$copy\/$path/gr;
     $compile =~ s/ -o \S+/ -o $object/;
     $compile =~ s/ -M[DTF]\S*(?: (?!-)\S+)?//g;
-    $compile =~ s{ (?=-I)}{ -include $copy/bench/run/scenario/fault_list.h -include $copy/bench/report/format_list.h };
+    $compile =~ s{ (?=-I)}{ -include $copy/bench/run/scenario/fault_list.h -include $copy/bench/report/format_list.h -include $copy/bench/base/guarantee_list.h };
     my $said = `cd '$like->{directory}' && $compile 2>&1`;
     is($?, 0, "$path compiles") or diag "$compile\n$said";
     push @objects, $object;
@@ -139,6 +161,53 @@ is($out, "1 ROW!\n", 'a run is told in it') or diag $err;
 my ($stored) = glob "$results/*";
 ($status, $out, $err) = added('show', $stored, '--format', 'shout');
 is($out, "1 ROW!\n", 'a stored result, too') or diag $err;
+
+# --- the guarantee ---
+($status, $out) = added('list', 'guarantees');
+like($out, qr/^willing +no worker is told to try again$/m, 'the guarantee is listed');
+my $busy = scratch() . '/busy.jsonl';
+my $calm = scratch() . '/calm.jsonl';
+for my $case ([$busy, 'fail'], [$calm, 'ok']) {
+    my ($path, $second) = @$case;
+    my @events = ([0, 'invoke', 'acquire', 10], [0, 'ok', 'acquire', 20], [0, 'invoke', 'release', 30], [0, 'ok', 'release', 40],
+        [1, 'invoke', 'acquire', $second eq 'ok' ? 50 : 22], [1, $second, 'acquire', $second eq 'ok' ? 60 : 25]);
+    open my $file, '>', $path or die "$path: $!\n";
+    printf $file qq({"process":%d,"type":"%s","f":"%s","time":%d,"object":0}\n), @$_[0 .. 3] for @events;
+    close $file or die "$path: $!\n";
+}
+($status, $out, $err) = added('check', $busy, '--model', 'mutex', '--claims', 'wiling');
+like($err, qr/unknown guarantee 'wiling' \(there are .*, permits, willing\)/, 'a misspelled one is refused, and the new one named');
+my @asked = ('--model', 'mutex', '--claims', 'exclusive,willing');
+($status, $out, $err) = added('check', $busy, @asked);
+is($status, 1, 'a history that breaks it is accused') or diag $out, $err;
+like($out, qr/^willing +violated\b.*^  ?.*was told to try again/ms, 'with its witness');
+($status, $out, $err) = added('check', $calm, @asked);
+is($status, 0, 'one that keeps it is not') or diag $out, $err;
+like($out, qr/^willing +held\b/m, 'and it is said');
+my $sql = scratch() . '/polite.sql';
+open my $polite, '>', $sql or die "$sql: $!\n";
+print $polite <<'SQL';
+-- strategy: polite
+-- shape: lock
+-- claims: exclusive, owner-release, willing
+-- name: setup
+CREATE TABLE polite (name varchar(64) PRIMARY KEY, worker varchar(64));
+-- name: resource
+INSERT INTO polite (name) VALUES (:resource);
+-- name: acquire
+UPDATE polite SET worker = :worker WHERE name = :resource AND worker IS NULL;
+-- name: release
+UPDATE polite SET worker = NULL WHERE name = :resource AND worker = :worker;
+-- name: teardown
+DROP TABLE polite;
+SQL
+close $polite or die "$sql: $!\n";
+for my $case (['text', qr/willing/], ['tap', qr/^(not )?ok .*willing/m], ['json', qr/"willing": *\{\s*"verdict":/], ['junit', qr/name="willing"/],
+    ['markdown', qr/willing/]) {
+    my ($format, $like) = @$case;
+    ($status, $out, $err) = added('run', '-s', $sql, '-d', 'sqlite:', '--count', '5', '--duration', '10m', '--warmup', '0', '-q', '--format', $format);
+    like($out, $like, "a run says it in $format") or diag $status, $err;
+}
 
 # --- completion ---
 SKIP: {

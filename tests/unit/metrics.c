@@ -49,7 +49,7 @@ static void counters_go_on_over_runs(void **state)
     struct lb_metrics *metrics;
     struct lb_error err;
     const uint64_t few[] = {900, 1500, 1600}, more[] = {3000, 70000000000};
-    uint64_t violations[LB_GUARANTEES] = {[LB_G_EXCLUSIVE] = 4, [LB_G_FIFO] = 9};
+    uint64_t violations[LB_GUARANTEE_ROOM] = {[LB_G_EXCLUSIVE] = 4, [LB_G_FIFO] = 9};
     assert_int_equal(lb_metrics_new(&metrics, &err), 0);
     struct lb_metrics_run run = run_of(few, 3);
     run.n_refusals = 7;

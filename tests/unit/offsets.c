@@ -155,7 +155,7 @@ static void hold(struct lb_builder *builder, uint32_t log, uint64_t from_ns, uin
 
 /* Two holders of two ranks that are together for so long, on clocks that are known so well. */
 static enum lb_verdict judge(uint64_t together_ns, uint64_t uncertainty_ns,
-                             struct lb_near_miss near[LB_GUARANTEES])
+                             struct lb_near_miss near[LB_GUARANTEE_ROOM])
 {
     struct lb_builder builder = {0};
     struct lb_history_view view;
@@ -167,7 +167,7 @@ static enum lb_verdict judge(uint64_t together_ns, uint64_t uncertainty_ns,
     hold(&builder, 1, 20 * MS - together_ns, 30 * MS);
     assert_int_equal(lb_builder_finish(&builder, "", &view, &err), 0);
     view.logs[1].uncertainty_ns = uncertainty_ns;
-    memset(near, 0, LB_GUARANTEES * sizeof *near);
+    memset(near, 0, LB_GUARANTEE_ROOM * sizeof *near);
     assert_int_equal(lb_judge_twice(&view, &model, &judgement, near, &err), 0);
     assert_int_equal(view.logs[1].uncertainty_ns, uncertainty_ns);
     lb_history_release(&view);
@@ -177,7 +177,7 @@ static enum lb_verdict judge(uint64_t together_ns, uint64_t uncertainty_ns,
 static void near_misses_are_no_verdicts(void **state)
 {
     (void)state;
-    struct lb_near_miss near[LB_GUARANTEES];
+    struct lb_near_miss near[LB_GUARANTEE_ROOM];
     assert_int_equal(judge(0, 50000, near), LB_V_HELD);
     assert_int_equal(near[LB_G_EXCLUSIVE].n_violations, 0);
     assert_int_equal(judge(60000, 50000, near), LB_V_VIOLATED);

@@ -23,6 +23,7 @@
  * One resource costs its latest end while its holds come one after another; the first that meets
  * another makes a heap by end. O(n log(workers)).
  */
+#include "guarantee_kind.h"
 #include "judges.h"
 
 #include "units.h"
@@ -453,3 +454,6 @@ int lb_judge_exclusive(struct lb_case *c)
         describe(&cut, &cut.longest);
     return 0;
 }
+
+const struct lb_guarantee_kind lb_guarantee_exclusive = {
+    .judge_lock = lb_judge_exclusive, .has_shortcut = true, .nothing = "nothing was granted"};

@@ -21,6 +21,7 @@
  *
  * Writes: the same with accepted writes, where equal tokens are the same holder's and fine.
  */
+#include "guarantee_kind.h"
 #include "judges.h"
 
 #include <stdlib.h>
@@ -394,3 +395,9 @@ int lb_judge_fenced(struct lb_case *c)
         rc = judge_writes(c);
     return rc;
 }
+
+const struct lb_guarantee_kind lb_guarantee_fenced = {.judge_lock = lb_judge_fenced,
+                                                      .judge_queue = lb_judge_fenced,
+                                                      .is_last = true,
+                                                      .needs_no_grant = true,
+                                                      .nothing = "no token was seen"};

@@ -26,6 +26,7 @@
  * The sweep visits late releases among the holds in order of time; a resource keeps its holds that
  * have not ended, which are few.
  */
+#include "guarantee_kind.h"
 #include "judges.h"
 
 #include <stdlib.h>
@@ -184,3 +185,9 @@ int lb_judge_owner(struct lb_case *c)
     free(resources);
     return rc;
 }
+
+const struct lb_guarantee_kind lb_guarantee_owner_release = {
+    .judge_lock = lb_judge_owner, /* of queues: lb_judge_items */
+    .has_shortcut = true,
+    .nothing = "nothing was released",
+    .doubts = 1u << LB_DOUBT_ROWS};

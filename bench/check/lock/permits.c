@@ -14,6 +14,7 @@
  *
  * Where readers share it, or something of the history is missing, nothing is judged.
  */
+#include "guarantee_kind.h"
 #include "judges.h"
 #include "scan_logs.h"
 
@@ -319,3 +320,8 @@ int lb_judge_permits(struct lb_case *c)
     free(holders.open.items);
     return rc;
 }
+
+const struct lb_guarantee_kind lb_guarantee_permits = {
+    .judge_lock = lb_judge_permits,
+    .has_shortcut = true,
+    .nothing = "the count was not read when all was quiet"};

@@ -4,6 +4,7 @@
  * operations. The history does not name groups: item i is of group i % groups. One that is no
  * number is of none that is known: not tested.
  */
+#include "guarantee_kind.h"
 #include "item_ops.h"
 
 #include <stdlib.h>
@@ -112,3 +113,11 @@ int lb_judge_groups(struct lb_case *c, struct lb_item_ops *ops, struct lb_search
     free(keys);
     return rc;
 }
+
+static const char *cannot_say(const struct lb_case *c)
+{
+    return c->model->groups == 0 ? "the history does not say which items are of one group" : NULL;
+}
+
+const struct lb_guarantee_kind lb_guarantee_group_exclusive = {.cannot_say = cannot_say,
+                                                               .nothing = "nothing was claimed"};

@@ -12,6 +12,7 @@
  * an item that was put before then and was claimed before the dead's item, whichever is later: the
  * work that lay before it was done by then.
  */
+#include "guarantee_kind.h"
 #include "judges.h"
 #include "scan_logs.h"
 
@@ -214,3 +215,31 @@ int lb_judge_item_deaths(struct lb_case *c)
     free(took.items);
     return rc;
 }
+
+static const char *cannot_say(const struct lb_case *c)
+{
+    if (c->model->recovery_bound_ns == 0)
+        return "no bound was given";
+    if (c->out->findings[LB_G_RECOVERY].n_tested > 0)
+        return NULL;
+    if (c->out->measures.n_deaths == 0)
+        return "no worker died holding it";
+    for (uint32_t r = 0;
+         !c->model->queue && c->model->capacity != NULL && r < c->model->n_resources; r++)
+        if (c->model->capacity[r] > 1)
+            return "others go on beside a dead worker: the next grant does not show that its hold "
+                   "was recovered";
+    return "the run ended before the next grant, and before the bound was over, or no worker asked";
+}
+
+static const char *overrule(const struct lb_case *c, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", c->stalled);
+    return buf;
+}
+
+const struct lb_guarantee_kind lb_guarantee_recovery = {.judge_lock = lb_judge_recovery,
+                                                        .judge_queue = lb_judge_item_deaths,
+                                                        .has_shortcut = true,
+                                                        .cannot_say = cannot_say,
+                                                        .overrule = overrule};

@@ -4,6 +4,7 @@
  * Only the events of odd ids are here (see ids.c), sorted by id; nearly all ids have one claim and
  * one end, and need no look.
  */
+#include "guarantee_kind.h"
 #include "item_ops.h"
 
 #include "units.h"
@@ -306,3 +307,7 @@ int lb_judge_items(struct lb_case *c)
     lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested = c->n_releases;
     return rc;
 }
+
+const struct lb_guarantee_kind lb_guarantee_no_duplicate = {.judge_queue = lb_judge_items,
+                                                            .nothing = "nothing was claimed"};
+const struct lb_guarantee_kind lb_guarantee_once = {.nothing = "nothing was claimed"};

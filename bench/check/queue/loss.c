@@ -13,6 +13,7 @@
  * While a worker may have an item of a group, the rest of the group is not claimable, for any time:
  * it is not lost, and not tested.
  */
+#include "guarantee_kind.h"
 #include "items.h"
 
 #include <stdlib.h>
@@ -127,3 +128,14 @@ int lb_judge_loss(struct lb_case *c)
         report_lost(c, first, n_missing - n_excused);
     return 0;
 }
+
+static const char *cannot_say(const struct lb_case *c)
+{
+    return !c->model->drained ? "the queue was not drained" : NULL;
+}
+
+const struct lb_guarantee_kind lb_guarantee_no_loss = {.judge_queue = lb_judge_loss,
+                                                       .cannot_say = cannot_say,
+                                                       .nothing = "nothing was put",
+                                                       .doubts = 1u << LB_DOUBT_ATTEMPTS |
+                                                                 1u << LB_DOUBT_DUE};

@@ -30,6 +30,7 @@
  * put.ok before that request, which are fewer: nothing was overtaken. For a few that were, the
  * items with a put.ok in that same slice are compared one by one.
  */
+#include "guarantee_kind.h"
 #include "judges.h"
 
 #include <stdlib.h>
@@ -378,3 +379,15 @@ int lb_judge_queue_fifo(struct lb_case *c)
     free(slices.latest);
     return rc < 0 ? lb_out_of_memory(c) : rc > 0 ? judge_sorted(c, n) : 0;
 }
+
+static const char *cannot_say(const struct lb_case *c)
+{
+    if (c->out->findings[LB_G_FIFO].n_tested > 0)
+        return NULL;
+    return c->model->queue ? "nothing was claimed" : "no worker drew a ticket";
+}
+
+const struct lb_guarantee_kind lb_guarantee_fifo = {.judge_lock = lb_judge_lock_fifo,
+                                                    .judge_queue = lb_judge_queue_fifo,
+                                                    .has_shortcut = true,
+                                                    .cannot_say = cannot_say};

@@ -6,6 +6,7 @@
  * than were noted took some that the history does not name: both are kept as numbers, for the tests
  * that would otherwise miss an item.
  */
+#include "guarantee_kind.h"
 #include "judges.h"
 #include "scan_logs.h"
 
@@ -248,3 +249,5 @@ int lb_scan_operations(struct lb_scan *scan, const struct lb_event *events, size
     *ret_n = i;
     return rc;
 }
+
+const struct lb_guarantee_kind lb_guarantee_bounded_claim = {.nothing = "nothing was claimed"};

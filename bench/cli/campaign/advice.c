@@ -384,8 +384,10 @@ static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_
         return advise_permits(o);
     case LB_G_OWNER_RELEASE:
         return advise_unasked(o);
-    default:
+    case LB_G_EXCLUSIVE:
         return advise_exclusive(o, cell);
+    default:
+        return (struct lb_advice){.text = NULL};
     }
 }
 
@@ -512,8 +514,10 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "or a row of its own for each group that the claim locks). Or what ends an "
                     "item sets a group free of which another worker has an item: let it name the "
                     "item's own group, and ask whose it is"};
-    default:
+    case LB_G_RECOVERY:
         return advise_queue_recovery(o);
+    default:
+        return (struct lb_advice){.text = NULL};
     }
 }
 

@@ -39,7 +39,7 @@ void lb_telemetry_tell(struct lb_telemetry *telemetry, const struct lb_report *r
 void lb_telemetry_over(struct lb_telemetry *telemetry, const struct lb_report *report,
                        const struct lb_cell *cell, const struct lb_outcome *outcome)
 {
-    uint64_t violations[LB_GUARANTEES] = {0};
+    uint64_t violations[LB_GUARANTEE_ROOM] = {0};
     unsigned judged = 0;
     if (telemetry->endpoint == NULL)
         return;

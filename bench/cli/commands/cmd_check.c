@@ -406,7 +406,7 @@ static int print(const struct lb_args *args, const struct lb_checked *checked, s
 /* 1: something was violated; 5: nothing could be tested, or it depends on the clocks, or on a fact
  * that is not known, whether something was violated; 0: something held and nothing else. */
 static enum lb_exit status_of(const struct lb_judgement *judgement,
-                              const struct lb_near_miss near[LB_GUARANTEES])
+                              const struct lb_near_miss near[LB_GUARANTEE_ROOM])
 {
     bool held = false, is_open = false;
     for (int i = 0; i < LB_GUARANTEES; i++) {
@@ -420,7 +420,7 @@ static enum lb_exit status_of(const struct lb_judgement *judgement,
 
 /* Clocks that may be off: a violation that is not certain excludes "held". */
 static int judge_clocks(const struct lb_args *args, struct loaded *loaded,
-                        struct lb_judgement *judgement, struct lb_near_miss near[LB_GUARANTEES],
+                        struct lb_judgement *judgement, struct lb_near_miss near[LB_GUARANTEE_ROOM],
                         struct lb_error *err)
 {
     if (args->check.uncertainty == NULL)
@@ -432,7 +432,7 @@ static int judge(const struct lb_args *args, struct loaded *loaded, enum lb_exit
                  struct lb_error *err)
 {
     struct lb_judgement *judgement = calloc(1, sizeof *judgement);
-    struct lb_near_miss near[LB_GUARANTEES] = {{0}};
+    struct lb_near_miss near[LB_GUARANTEE_ROOM] = {{0}};
     if (judgement == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts");
     int rc = make_model(args, loaded, err);

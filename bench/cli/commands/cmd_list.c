@@ -85,7 +85,7 @@ static const struct lb_column guarantee_columns[] = {{"guarantee", false}, {"mea
 
 static bool guarantee_row(size_t n, char cells[][CELL])
 {
-    if (n >= LB_GUARANTEES)
+    if (n >= (size_t)LB_GUARANTEES)
         return false;
     snprintf(cells[0], CELL, "%s", lb_guarantee_name((enum lb_guarantee)n));
     snprintf(cells[1], CELL, "%s", lb_guarantee_summary((enum lb_guarantee)n));

@@ -21,25 +21,6 @@ static int unknown_name(const struct lb_file *file, const struct lb_directive *d
     return lb_file_fail(file, directive->line, err, "unknown %s \"%s\"%s", what, word, text);
 }
 
-/* Which shape a guarantee is about; -1: both. */
-static int guarantee_shape(int guarantee)
-{
-    switch (guarantee) {
-    case LB_G_EXCLUSIVE:
-    case LB_G_FENCED:
-    case LB_G_PERMITS:
-        return LB_LOCK;
-    case LB_G_NO_DUPLICATE:
-    case LB_G_NO_LOSS:
-    case LB_G_BOUNDED_CLAIM:
-    case LB_G_ONCE:
-    case LB_G_GROUP_EXCLUSIVE:
-        return LB_QUEUE;
-    default:
-        return -1;
-    }
-}
-
 static int read_claims(struct lb_file *file, const struct lb_directive *directive,
                        struct lb_error *err)
 {
@@ -50,14 +31,15 @@ static int read_claims(struct lb_file *file, const struct lb_directive *directiv
     while (lb_slice_next(&rest, &left, ',', &item, &length)) {
         int found = -1;
         char said[sizeof err->message], all[200];
-        const char *names[LB_GUARANTEES];
+        const char *names[LB_GUARANTEE_ROOM];
         for (int i = 0; i < LB_GUARANTEES; i++) {
             names[i] = lb_guarantee_name((enum lb_guarantee)i);
             if (lb_slice_is(item, length, names[i]))
                 found = i;
         }
         if (found < 0) {
-            unknown_name(file, directive, "guarantee", item, length, names, LB_GUARANTEES, err);
+            unknown_name(file, directive, "guarantee", item, length, names, (size_t)LB_GUARANTEES,
+                         err);
             return lb_fail(err, err->code, "%s (there are %s)", strcpy(said, err->message),
                            lb_guarantees_text(all, sizeof all));
         }
@@ -348,12 +330,13 @@ int lb_header_finish(struct lb_file *file, struct lb_error *err)
     if (file->is_pipelined && file->shape != LB_QUEUE)
         return lb_file_fail(file, 1, err, "pipeline: is for a queue, and this is a lock");
     for (int i = 0; i < LB_GUARANTEES; i++) {
-        int shape = guarantee_shape(i);
-        if ((file->claims & LB_G_BIT(i)) != 0 && shape >= 0 && shape != (int)file->shape)
+        bool is_lock = file->shape == LB_LOCK;
+        if ((file->claims & LB_G_BIT(i)) != 0 &&
+            !lb_guarantee_is((enum lb_guarantee)i,
+                             is_lock ? LB_GUARANTEE_IS_FOR_LOCKS : LB_GUARANTEE_IS_FOR_QUEUES))
             return lb_file_fail(file, 1, err, "claims: %s is for a %s, and this is a %s",
-                                lb_guarantee_name((enum lb_guarantee)i),
-                                shape == LB_LOCK ? "lock" : "queue",
-                                file->shape == LB_LOCK ? "lock" : "queue");
+                                lb_guarantee_name((enum lb_guarantee)i), is_lock ? "queue" : "lock",
+                                is_lock ? "lock" : "queue");
     }
     return 0;
 }

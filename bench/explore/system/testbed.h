@@ -251,9 +251,9 @@ struct lb_testbed {
     struct lb_judgement judgement; /* of the last schedule that was judged */
     bool gave_back;                /* an item, once all were through */
     bool back_is_lost;             /* that item, or another one, did not come again */
-    struct lb_finding doubted[LB_GUARANTEES]; /* of a schedule that one reading accuses */
-    unsigned tested;                          /* LB_G_BIT()s that some schedule so far has tested */
-    char deadlock[600], stuck[600];           /* the first, in words */
+    struct lb_finding doubted[LB_GUARANTEE_ROOM]; /* of a schedule that one reading accuses */
+    unsigned tested;                /* LB_G_BIT()s that some schedule so far has tested */
+    char deadlock[600], stuck[600]; /* the first, in words */
     uint64_t n_deadlocks, n_stuck;
     uint64_t n_through;       /* schedules in which all workers finished, and none gave up */
     uint64_t n_records_total; /* statements executed, of all schedules */

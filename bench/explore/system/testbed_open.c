@@ -350,8 +350,8 @@ int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err)
         testbed->has_rules)
         return 0;
     testbed->has_rules = true;
-    const unsigned global = LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE);
-    testbed->is_local = plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & global) == 0;
+    const unsigned local = lb_guarantees_with(LB_GUARANTEE_IS_OF_ONE_ITEM);
+    testbed->is_local = plan->strategy->shape == LB_QUEUE && (plan->strategy->claims & ~local) == 0;
     if (!lb_exploring(testbed->db)->reads_by_statement || testbed->keeps_snapshots ||
         testbed->tables.opaque)
         return 0;

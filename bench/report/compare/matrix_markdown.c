@@ -86,8 +86,8 @@ static void release_notes(struct notes *notes)
 struct entry {
     struct notes *notes;
     const char *strategy, *where; /* "PostgreSQL 15.18, read committed (default)" */
-    size_t numbers[LB_GUARANTEES + 2], n;
-    size_t missed[LB_GUARANTEES], n_missed;
+    size_t numbers[LB_GUARANTEE_ROOM + 2], n;
+    size_t missed[LB_GUARANTEE_ROOM], n_missed;
     bool is_known; /* no violation but those that are known */
 };
 

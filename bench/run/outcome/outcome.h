@@ -55,7 +55,7 @@ struct lb_exploration {
     char replay[810];  /* the schedule that shows what is violated; "" */
     /* Of what that does not show: the command, and schedules of their own; "" */
     char again_all[1400];
-    char replays[LB_GUARANTEES][810];
+    char replays[LB_GUARANTEE_ROOM][810];
     unsigned shown; /* guarantees that `replay` shows */
     uint64_t n_schedules;
     bool complete; /* all schedules within the bounds */

@@ -29,7 +29,7 @@ struct lb_ranks {
     struct lb_rank_row *rows;
     uint32_t n; /* 0: one rank did it all */
     uint64_t uncertainty_ns;
-    struct lb_near_miss near[LB_GUARANTEES];
+    struct lb_near_miss near[LB_GUARANTEE_ROOM];
 };
 
 /* Is a violation possible, and do the clocks not tell? */

@@ -38,7 +38,7 @@ static bool is_near(const struct lb_judgement *certain, const struct lb_judgemen
 static int settle(struct lb_history_view *view, const struct lb_model *model,
                   const uint64_t *uncertainty_ns, const struct lb_judgement *certain,
                   const struct lb_judgement *possible, struct lb_judgement *scratch,
-                  struct lb_near_miss near[LB_GUARANTEES], struct lb_error *err)
+                  struct lb_near_miss near[LB_GUARANTEE_ROOM], struct lb_error *err)
 {
     for (int g = 0; g < LB_GUARANTEES; g++) {
         uint64_t low = 0, high = largest(uncertainty_ns, view->n_logs);
@@ -72,7 +72,7 @@ static void tell(struct lb_finding *finding, const struct lb_near_miss *near, ui
 }
 
 int lb_judge_twice(struct lb_history_view *view, const struct lb_model *model,
-                   struct lb_judgement *ret_judgement, struct lb_near_miss near[LB_GUARANTEES],
+                   struct lb_judgement *ret_judgement, struct lb_near_miss near[LB_GUARANTEE_ROOM],
                    struct lb_error *err)
 {
     uint64_t *uncertainty_ns = calloc(view->n_logs + 1, sizeof *uncertainty_ns);

@@ -14,7 +14,7 @@
 /* The certain verdicts into ret_judgement, with "not tested" where one is only possible. The view's
  * uncertainties are as before afterwards. */
 int lb_judge_twice(struct lb_history_view *view, const struct lb_model *model,
-                   struct lb_judgement *ret_judgement, struct lb_near_miss near[LB_GUARANTEES],
+                   struct lb_judgement *ret_judgement, struct lb_near_miss near[LB_GUARANTEE_ROOM],
                    struct lb_error *err);
 
 #endif
