@@ -65,7 +65,7 @@ static size_t n_in_table(const struct lb_report *report, const struct lb_cell *f
     return n;
 }
 
-bool lb_budget_applies(const struct lb_report *report)
+static bool applies(const struct lb_report *report)
 {
     bool compares = false;
     for (size_t i = 0; i < report->n_cells; i++) {
@@ -140,7 +140,7 @@ static uint64_t share_ns(const struct lb_report *report, uint64_t total_ns)
     return total_ns > singles ? (total_ns - singles) / n : 1;
 }
 
-uint64_t lb_budget_forecast(const struct lb_report *report, uint64_t total_ns)
+static uint64_t forecast(const struct lb_report *report, uint64_t total_ns)
 {
     uint64_t sum_ns = singles_ns(report), share = share_ns(report, total_ns);
     for (size_t i = 0; i < report->n_cells; i++) {
@@ -334,8 +334,8 @@ static void close_looks(struct budget *budget)
     }
 }
 
-int lb_budget_run(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_looks **ret_looks,
-                  struct lb_error *err)
+static int run(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_looks **ret_looks,
+               struct lb_error *err)
 {
     struct lb_report *report = lb_scheduler_report(scheduler);
     size_t n = report->n_cells + 1;
@@ -366,3 +366,5 @@ int lb_budget_run(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_l
     free(cells);
     return rc;
 }
+
+const struct lb_budgeting lb_budgeting = {.applies = applies, .forecast = forecast, .run = run};

@@ -8,13 +8,18 @@
 
 #define LB_BUDGET_TABLE_NS UINT64_C(60000000000) /* of a table, if nothing is said */
 
-/* Are there tables of at least two strategies, and no sweep? */
-bool lb_budget_applies(const struct lb_report *report);
-/* How long it should take: total_ns, 0: LB_BUDGET_TABLE_NS for each table. */
-uint64_t lb_budget_forecast(const struct lb_report *report, uint64_t total_ns);
-/* Runs all. The looks that it took belong to *ret_looks, which the cells borrow: free it after
- * them. 0, or an error of memory or of the checkpoint. */
-int lb_budget_run(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_looks **ret_looks,
-                  struct lb_error *err);
+/* A campaign calls these, and they call the campaign. */
+struct lb_budgeting {
+    /* True if there are tables of at least two strategies, and no sweep. */
+    bool (*applies)(const struct lb_report *report);
+    /* How long it should take: total_ns, 0: LB_BUDGET_TABLE_NS for each table. */
+    uint64_t (*forecast)(const struct lb_report *report, uint64_t total_ns);
+    /* Runs all. The looks that it took belong to *ret_looks, which the cells borrow: free it after
+     * them. 0, or an error of memory or of the checkpoint. */
+    int (*run)(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_looks **ret_looks,
+               struct lb_error *err);
+};
+
+extern const struct lb_budgeting lb_budgeting;
 
 #endif

@@ -140,7 +140,7 @@ static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
 {
     const struct lb_args *args = state->campaign->args;
     struct lb_report *report = &state->report;
-    if (!state->campaign->may_budget) /* verify's is that of a plan: outlook.h */
+    if (state->campaign->budgeting == NULL) /* verify's is that of a plan: outlook.h */
         return 0;
     const char *other = args->repeat != NULL     ? "--repeat"
                         : args->save != NULL     ? "--save"
@@ -150,7 +150,7 @@ static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
         return lb_fail(err, LB_E_USAGE,
                        "option --budget: not together with %s, which fixes the number of runs",
                        other);
-    state->by_budget = other == NULL && lb_budget_applies(report);
+    state->by_budget = other == NULL && state->campaign->budgeting->applies(report);
     if (args->budget != NULL && !state->by_budget)
         return lb_fail(err, LB_E_USAGE,
                        "option --budget: needs two strategies that can be compared under one "
@@ -537,8 +537,9 @@ static void announce(const struct lb_scheduler *state)
     uint64_t seconds = lb_dry_run_ns(report) / 1000000000u;
     if (state->by_budget && !state->campaign->args->quiet) {
         char text[32];
-        lb_format_span(lb_budget_forecast(report, state->campaign->args->budget_ns), text,
-                       sizeof text);
+        lb_format_span(
+            state->campaign->budgeting->forecast(report, state->campaign->args->budget_ns), text,
+            sizeof text);
         fprintf(stderr,
                 "lockbench: this takes about %s, and less if all is decided before; --budget says "
                 "how long, --repeat 1 is a first look\n",
@@ -574,8 +575,9 @@ static enum lb_exit run_all(struct lb_scheduler *state)
         lb_forecast_init(&state->view.forecast, &state->report, lb_now_ns());
     if (state->campaign->schedule != NULL)
         status = state->campaign->schedule(state, state->campaign->arg);
-    else if ((state->by_budget ? lb_budget_run(state, args->budget_ns, &state->looks, &state->err)
-                               : run_rounds(state)) != 0)
+    else if (state->by_budget ? state->campaign->budgeting->run(state, args->budget_ns,
+                                                                &state->looks, &state->err)
+                              : run_rounds(state))
         status = lb_cli_complain(&state->err);
     return lb_exit_worse(status, finish(state));
 }
@@ -600,7 +602,8 @@ static enum lb_exit preview(struct lb_scheduler *state)
     const struct lb_campaign *campaign = state->campaign;
     int rc = campaign->preview != NULL ? campaign->preview(state, campaign->arg, &state->err) : 0;
     uint64_t budget_ns =
-        state->by_budget ? lb_budget_forecast(&state->report, campaign->args->budget_ns) : 0;
+        state->by_budget ? campaign->budgeting->forecast(&state->report, campaign->args->budget_ns)
+                         : 0;
     bool grows = campaign->schedule != NULL, is_line = lb_outputs_print(&state->outputs, "jsonl");
     if (rc == 0 && (is_line || lb_outputs_print(&state->outputs, "json")))
         rc = lb_dry_run_json(&state->report, budget_ns, grows, is_line, stdout, &state->err);

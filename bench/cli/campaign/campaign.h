@@ -7,6 +7,7 @@
 
 /* A campaign that is under way: decides which run is next. */
 struct lb_scheduler;
+struct lb_budgeting;
 
 struct lb_campaign {
     const struct lb_args *args;
@@ -18,7 +19,8 @@ struct lb_campaign {
     bool refuse_skips;          /* a cell that cannot run is an error */
     bool sample_waits;          /* sample wait events, with or without --costs */
     bool explores;              /* each strategy as well, in cells of their own */
-    bool may_budget;            /* without --repeat, where strategies are compared: see budget.h */
+    /* Without --repeat, where strategies are compared: see budget.h. NULL: --repeat decides. */
+    const struct lb_budgeting *budgeting;
     /* For --dry-run, where the function schedule decides what is run: puts it into the report's
      * cells. */
     int (*preview)(struct lb_scheduler *scheduler, void *arg, struct lb_error *err);

@@ -1,6 +1,7 @@
 /* lockbench compare: strategies side by side. Without -s: all correct ones. A strategy that is
  * known to be broken takes part if it is named, or with --published, and then also runs in the
  * scenarios that break it, unless -S is given. */
+#include "budget.h"
 #include "campaign.h"
 
 enum lb_exit lb_command_compare(const struct lb_args *args)
@@ -11,7 +12,7 @@ enum lb_exit lb_command_compare(const struct lb_args *args)
         .args = args,
         .sink = &lb_sink_text,
         .defaults = {.strategies = "all", .breaks = true, .chooses = true},
-        .may_budget = true,
+        .budgeting = &lb_budgeting,
         .n_repeat = 5};
     return lb_campaign_run(&campaign);
 }

@@ -41,21 +41,6 @@ static bool leaves_nothing(const struct lb_task *task, const struct lb_footprint
            touched->writes != LB_TOUCHES_ALL && lb_footprint_locks_its_rows(&testbed->tables, sql);
 }
 
-static void touch(struct lb_task *task, const struct lb_footprint *touched)
-{
-    lb_footprint_add(&task->touched, touched);
-    lb_footprint_add(&task->try_touched, touched);
-}
-
-void lb_task_touch(struct lb_task *task, struct lb_footprint *touched)
-{
-    if (task->session.in_tx)
-        task->tx_writes |= touched->writes & ~(touched->commits & LB_BIT_ADVISORY);
-    else
-        touched->commits |= touched->writes;
-    touch(task, touched);
-}
-
 static void leave_trace(struct lb_task *task, enum lb_trace trace)
 {
     if (task->trace < trace)
@@ -150,7 +135,7 @@ static void count_end_of_tx(struct lb_task *task, enum lb_step_kind kind, int an
     if (task->testbed->tables.reads_lock) /* of two that cannot both commit, the first one does */
         touched.reads = task->tx_writes;
     task->may_free = true;
-    touch(task, &touched);
+    lb_task_add_touched(task, &touched);
     if (kind == LB_STEP_COMMIT && answer == LB_OK && task->tx_changed)
         leave_trace(task, LB_TRACE_CHANGES);
     if (answer == LB_OK || answer == LB_LOST) {
@@ -180,7 +165,7 @@ static void count_begin(struct lb_task *task, int answer)
     if (answer == LB_OK && testbed->clock != NULL)
         lb_testbed_run_clock(testbed, &task->session, testbed->clock->begin, testbed->clock_ms,
                              &task->error);
-    touch(task, &touched);
+    lb_task_add_touched(task, &touched);
 }
 
 /* --- records --- */

@@ -447,39 +447,6 @@ static void die(struct lb_testbed *testbed, struct lb_task *task)
     lb_log_append(&testbed->control_log, &note);
 }
 
-int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
-                         int64_t n, struct lb_error *err)
-{
-    char sql[1000];
-    if (format == NULL)
-        return 0;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(sql, sizeof sql, format, (long long)n);
-#pragma GCC diagnostic pop
-    int r = testbed->db->run(session->conn, sql, err);
-    return r > LB_OK ? lb_fail(err, LB_E_ENV, "the server's clock cannot be moved: %s",
-                               lb_conn_head(session->conn)->message)
-                     : r;
-}
-
-const char *lb_testbed_native(struct lb_testbed *testbed, const char *native)
-{
-    if (testbed->clock == NULL || testbed->clock->words == NULL)
-        return native;
-    for (size_t i = 0; i < testbed->n_rewritten; i++)
-        if (testbed->rewritten[i].native == native)
-            return testbed->rewritten[i].text;
-    char *text = testbed->n_rewritten < LB_REWRITTEN
-                     ? lb_clock_rewrite(testbed->clock, testbed->db->dialect, native,
-                                        2 * (int64_t)testbed->plan.ttl_ms)
-                     : NULL;
-    if (text == NULL)
-        return native;
-    testbed->rewritten[testbed->n_rewritten++] = (struct lb_rewritten){native, text};
-    return text;
-}
-
 /* Somebody has died, or was not told what came of its commit: leases run from now. */
 static void leases_begin(struct lb_testbed *testbed)
 {

@@ -268,19 +268,21 @@ int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *pl
 int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err);
 /* Asks the server for what tells rows apart. Only who leaves out schedules needs it. */
 int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err);
-/* Runs the initial statements on a task's new connection. */
-int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task,
-                             struct lb_error *err);
 /* testbed.c: ends every task's script where it is: after a failure, before the testbed is closed.
  */
 void lb_testbed_dismiss_all(struct lb_testbed *testbed);
 /* The testbed as a system to be searched. arg is the testbed. */
 extern const struct lb_system lb_testbed_system;
 
+/* testbed_clock.c: runs the initial statements on a task's new connection. */
+int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task,
+                             struct lb_error *err);
+/* Lets a session of the space use the clock that moves. */
+int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
+                         struct lb_error *err);
 /* Runs a statement of the testbed's clock over this session; n: ms, where it has a place. */
 int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
                          int64_t n, struct lb_error *err);
-
 /* The statement as it is executed while the clock can be moved. */
 const char *lb_testbed_native(struct lb_testbed *testbed, const char *native);
 
@@ -288,8 +290,6 @@ const char *lb_testbed_native(struct lb_testbed *testbed, const char *native);
 void lb_gate_of_testbed(struct lb_gate *gate);
 /* The parameters as SQL literals, one per line. */
 char *lb_gate_describe_params(const struct lb_step *step);
-/* Notes the effects of a statement. */
-void lb_task_touch(struct lb_task *task, struct lb_footprint *touched);
 /* The step under way of a task that is blocked; the caller frees params. */
 void lb_task_pending(const struct lb_task *task, struct lb_footprint *ret_touches,
                      struct lb_step_record *ret_record);
@@ -308,6 +308,10 @@ void lb_testbed_take_records(struct lb_testbed *testbed, struct lb_task *task, b
 /* Frees what the records own. */
 void lb_testbed_forget_records(struct lb_testbed *testbed);
 
+/* touched.c: notes the effects of a statement, in its transaction or committed; or of anything
+ * else. */
+void lb_task_touch(struct lb_task *task, struct lb_footprint *touched);
+void lb_task_add_touched(struct lb_task *task, const struct lb_footprint *touched);
 /* touched.c: adds the rows to what the statement, or the end of its transaction, has touched. */
 bool lb_task_tells_rows(const struct lb_task *task);
 /* By the thread that searches, while the task stands still: queries the rows that its transaction

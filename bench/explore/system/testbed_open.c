@@ -101,29 +101,6 @@ static enum lb_isolation isolation_of(const struct lb_testbed *testbed)
     return testbed->program->isolation;
 }
 
-static int use_clock(struct lb_testbed *testbed, struct lb_session *session, struct lb_error *err)
-{
-    char sql[200];
-    if (testbed->clock->session == NULL)
-        return 0;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(sql, sizeof sql, testbed->clock->session, testbed->db->space_name(testbed->space));
-#pragma GCC diagnostic pop
-    int r = testbed->db->run(session->conn, sql, err);
-    return r > LB_OK ? lb_fail(err, LB_E_ENV, "%s", lb_conn_head(session->conn)->message) : r;
-}
-
-int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task, struct lb_error *err)
-{
-    const char *opening = lb_exploring(testbed->db)->opening;
-    int r = opening != NULL ? testbed->db->run(task->session.conn, opening, err) : 0;
-    if (r >= 0 && testbed->clock != NULL)
-        r = use_clock(testbed, &task->session, err);
-    task->session_id = testbed->db->session_id(task->session.conn);
-    return r < 0 ? r : 0;
-}
-
 /* A lease whose length stands in its statement cannot be set: the clocks go past any. */
 static void take_fixed_lease(struct lb_testbed *testbed)
 {
@@ -187,7 +164,7 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
         testbed->clock = lb_exploring(testbed->db)->clock;
         r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->create, 0, err);
         if (r == 0)
-            r = use_clock(testbed, &testbed->control, err);
+            r = lb_testbed_use_clock(testbed, &testbed->control, err);
     }
     if (r != 0)
         return r;

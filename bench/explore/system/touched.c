@@ -260,6 +260,21 @@ bool lb_task_tell_statement(struct lb_task *task, const struct lb_step *step, in
     return false;
 }
 
+void lb_task_add_touched(struct lb_task *task, const struct lb_footprint *touched)
+{
+    lb_footprint_add(&task->touched, touched);
+    lb_footprint_add(&task->try_touched, touched);
+}
+
+void lb_task_touch(struct lb_task *task, struct lb_footprint *touched)
+{
+    if (task->session.in_tx)
+        task->tx_writes |= touched->writes & ~(touched->commits & LB_BIT_ADVISORY);
+    else
+        touched->commits |= touched->writes;
+    lb_task_add_touched(task, touched);
+}
+
 void lb_task_tell_rows(struct lb_task *task)
 {
     struct lb_testbed *testbed = task->testbed;

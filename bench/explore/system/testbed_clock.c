@@ -1,0 +1,63 @@
+/* The clock of a testbed, and the start of its sessions: statements whose words for the time are
+ * replaced, and the statements that move the server's clock. See testbed.h.
+ */
+#include "testbed.h"
+
+#include <stdio.h>
+
+int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
+                         int64_t n, struct lb_error *err)
+{
+    char sql[1000];
+    if (format == NULL)
+        return 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(sql, sizeof sql, format, (long long)n);
+#pragma GCC diagnostic pop
+    int r = testbed->db->run(session->conn, sql, err);
+    return r > LB_OK ? lb_fail(err, LB_E_ENV, "the server's clock cannot be moved: %s",
+                               lb_conn_head(session->conn)->message)
+                     : r;
+}
+
+const char *lb_testbed_native(struct lb_testbed *testbed, const char *native)
+{
+    if (testbed->clock == NULL || testbed->clock->words == NULL)
+        return native;
+    for (size_t i = 0; i < testbed->n_rewritten; i++)
+        if (testbed->rewritten[i].native == native)
+            return testbed->rewritten[i].text;
+    char *text = testbed->n_rewritten < LB_REWRITTEN
+                     ? lb_clock_rewrite(testbed->clock, testbed->db->dialect, native,
+                                        2 * (int64_t)testbed->plan.ttl_ms)
+                     : NULL;
+    if (text == NULL)
+        return native;
+    testbed->rewritten[testbed->n_rewritten++] = (struct lb_rewritten){native, text};
+    return text;
+}
+
+int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
+                         struct lb_error *err)
+{
+    char sql[200];
+    if (testbed->clock->session == NULL)
+        return 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(sql, sizeof sql, testbed->clock->session, testbed->db->space_name(testbed->space));
+#pragma GCC diagnostic pop
+    int r = testbed->db->run(session->conn, sql, err);
+    return r > LB_OK ? lb_fail(err, LB_E_ENV, "%s", lb_conn_head(session->conn)->message) : r;
+}
+
+int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task, struct lb_error *err)
+{
+    const char *opening = lb_exploring(testbed->db)->opening;
+    int r = opening != NULL ? testbed->db->run(task->session.conn, opening, err) : 0;
+    if (r >= 0 && testbed->clock != NULL)
+        r = lb_testbed_use_clock(testbed, &task->session, err);
+    task->session_id = testbed->db->session_id(task->session.conn);
+    return r < 0 ? r : 0;
+}
