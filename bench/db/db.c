@@ -32,15 +32,6 @@ bool lb_value_int(const struct lb_value *value, int64_t *ret)
     }
 }
 
-extern const struct lb_db lb_db_sqlite, lb_db_postgres, lb_db_mariadb;
-
-const struct lb_db *const lb_engines[] = {
-    &lb_db_sqlite,
-    &lb_db_postgres,
-    &lb_db_mariadb,
-    NULL,
-};
-
 const struct lb_db *lb_engine_find(const char *name, size_t length)
 {
     for (size_t i = 0; lb_engines[i] != NULL; i++)

@@ -325,7 +325,7 @@ struct lb_db {
     const struct lb_exploring *exploring;
 };
 
-/* All engines that were built in; NULL-terminated. */
+/* All engines that were built in; NULL-terminated: the list is in cmake/LbEngines.cmake. */
 extern const struct lb_db *const lb_engines[];
 
 /* The engine of that name ("sqlite"), which need not be NUL-terminated; NULL: there is none. */
