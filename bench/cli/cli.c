@@ -41,6 +41,9 @@ static const struct lb_command commands[] = {
     {"explore", "-s STRATEGY [-d URI] [OPTION...]",
      "Tries every interleaving of a few workers' statements.",
      LB_FLAGS_SELECT | LB_FLAGS_EXPLORE | LB_FLAGS_GENERAL, 0, lb_command_explore, NULL},
+    {"mutate", "-s STRATEGY [-d URI] [--budget TIME] [OPTION...]",
+     "Leaves out one clause at a time: which of them protects the lock?",
+     LB_FLAGS_SELECT | LB_FLAGS_MUTATE | LB_FLAGS_GENERAL, 0, lb_command_mutate, NULL},
     {"record", "-s PROGRAM -d URI -o FILE.sql [--opt NAME=VALUE]...",
      "Writes what a program sends to PostgreSQL as a strategy file.",
      LB_FLAGS_RECORD | LB_FLAGS_GENERAL, 0, lb_command_record, NULL},
@@ -62,7 +65,7 @@ static void print_help(FILE *out)
     for (const struct lb_command *command = commands; command->name != NULL; command++)
         fprintf(out, "  %-10s %s\n", command->name, command->summary);
     fputs("\nlockbench COMMAND --help shows a command's common options, --help all every one;\n"
-          "lockbench --version shows the version. The manual is lockbench(1).\n\n"
+          "lockbench --version shows the version. The manual is lockbench(1).\n"
           "Exit status: 0 all as claimed; 1 a guarantee was violated; 2 usage or bad file;\n"
           "3 environment; 4 regression or SLO missed; 5 inconclusive; 130 interrupted.\n",
           out);

@@ -28,11 +28,12 @@ enum {
     LB_WITHOUT_NAMES = 16,  /* workers are alike, even if statements use their names */
 };
 
-/* For tests of the relation: the result of each judged schedule. state: the answers of each
- * worker's operations, "w0: ...", one worker a line, and the rows of `sql` behind them. A violation
- * is then not made shorter: that would show schedules that the search has left out. */
+/* The result of each judged schedule: for tests of the relation, and to compare two protocols.
+ * state: the answers of each worker's operations, "w0: ...", one worker a line, and the rows of
+ * `sql` behind them. A violation is then not made shorter: that would show schedules that the
+ * search has left out. */
 struct lb_explore_watch {
-    const char *sql;
+    const char *sql; /* NULL: the rows of all tables, each behind its table's name */
     void (*ended)(void *arg, const char *state, int violated);
     void (*anew)(void *arg); /* the search starts again: its results so far are void */
     void *arg;

@@ -55,13 +55,17 @@ static void counting(struct lb_making *m, size_t i)
     if (!counts)
         return;
     end += 3;
+    size_t begin = lb_making_begin(m, i), length = lb_making_end(m, end - 1) - begin;
+    struct lb_edit edit = {begin, length, ""};
     if (lb_making_is_sign(m, i - 1, ",")) {
-        lb_making_cut(m, LB_MUTANT_COUNT, i - 1, end);
+        edit.at = lb_making_end(m, i - 2);
+        edit.length = begin + length - edit.at;
     } else if (lb_making_is_sign(m, end, ",")) {
-        size_t at = lb_making_begin(m, i);
-        struct lb_edit edit = {at, lb_making_begin(m, end + 1) - at, ""};
-        lb_making_add(m, LB_MUTANT_COUNT, &edit, 1, at, lb_making_end(m, end - 1) - at);
+        edit.length = lb_making_begin(m, end + 1) - begin;
+    } else {
+        return;
     }
+    lb_making_add(m, LB_MUTANT_COUNT, &edit, 1, begin, length);
 }
 
 /* How a server's clock is written, and what is put in its place. */

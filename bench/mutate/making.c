@@ -93,16 +93,49 @@ static char *on_one_line(const char *text, size_t length)
     return made;
 }
 
+static void add_line(FILE *out, char sign, const char *from, const char *stop)
+{
+    while (from < stop && isspace((unsigned char)*from))
+        from++;
+    if (from < stop)
+        fprintf(out, "%c %.*s\n", sign, (int)(stop - from), from);
+}
+
+static const char *line_end(const char *from, const char *end)
+{
+    const char *newline = memchr(from, '\n', (size_t)(end - from));
+    return newline != NULL ? newline : end;
+}
+
 static void add_lines(FILE *out, char sign, const char *from, const char *end)
 {
     while (from < end) {
-        const char *newline = memchr(from, '\n', (size_t)(end - from));
-        const char *stop = newline != NULL ? newline : end;
-        while (from < stop && isspace((unsigned char)*from))
-            from++;
-        if (from < stop)
-            fprintf(out, "%c %.*s\n", sign, (int)(stop - from), from);
+        const char *stop = line_end(from, end);
+        add_line(out, sign, from, stop);
         from = stop + 1;
+    }
+}
+
+static size_t count_lines(const char *from, const char *end)
+{
+    size_t n = 0;
+    for (; from < end; n++)
+        from = line_end(from, end) + 1;
+    return n;
+}
+
+/* Those that differ, of two texts with the same number of lines. */
+static void add_pairs(FILE *out, const char *was, const char *was_end, const char *is,
+                      const char *is_end)
+{
+    while (was < was_end && is < is_end) {
+        const char *was_stop = line_end(was, was_end), *is_stop = line_end(is, is_end);
+        if (was_stop - was != is_stop - is || memcmp(was, is, (size_t)(was_stop - was)) != 0) {
+            add_line(out, '-', was, was_stop);
+            add_line(out, '+', is, is_stop);
+        }
+        was = was_stop + 1;
+        is = is_stop + 1;
     }
 }
 
@@ -130,8 +163,12 @@ static char *compare_lines(const char *was, const char *is, int *ret_line)
     FILE *out = open_memstream(&made, &size);
     if (out == NULL)
         return NULL;
-    add_lines(out, '-', was + from, was + was_end);
-    add_lines(out, '+', is + from, is + is_end);
+    if (count_lines(was + from, was + was_end) == count_lines(is + from, is + is_end)) {
+        add_pairs(out, was + from, was + was_end, is + from, is + is_end);
+    } else {
+        add_lines(out, '-', was + from, was + was_end);
+        add_lines(out, '+', is + from, is + is_end);
+    }
     if (fclose(out) == 0)
         return made;
     free(made);

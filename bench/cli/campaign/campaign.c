@@ -355,8 +355,13 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
     uint64_t since_ns = lb_now_ns();
     uint64_t budget_ns = cell->outlook != NULL ? cell->outlook->budget_ns : state->report.budget_ns;
     lb_leash_due(budget_ns > 0 ? since_ns + budget_ns + OVER_BUDGET_NS : 0);
-    int rc = cell->is_explored ? lb_explored_run(cell, args, plan.seed, state->stop, &outcome, &err)
-                               : lb_run(&plan, state->stop, show, state, &outcome, &err);
+    int rc;
+    if (cell->is_explored) {
+        const struct lb_explore_plan explore = lb_explored_plan(cell, args, plan.seed, state->stop);
+        rc = lb_explored_run(cell, &explore, &outcome, &err);
+    } else {
+        rc = lb_run(&plan, state->stop, show, state, &outcome, &err);
+    }
     lb_leash_due(0);
     cell->took_ns += lb_now_ns() - since_ns;
     lb_telemetry_over(&state->telemetry, &state->report, cell, rc == 0 ? outcome : NULL);

@@ -3,7 +3,6 @@
 #include "explored.h"
 
 #include "clock.h"
-#include "explore.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -179,11 +178,10 @@ static void take(const struct lb_cell *cell, const struct lb_explored *explored,
     describe(cell, explored, exploration);
 }
 
-int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint64_t seed,
-                    const struct lb_stop *stop, struct lb_outcome **ret_outcome,
-                    struct lb_error *err)
+struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct lb_args *args,
+                                        uint64_t seed, const struct lb_stop *stop)
 {
-    const struct lb_explore_plan plan = {
+    return (struct lb_explore_plan){
         .audit = 0.1,
         .strategy = cell->strategy,
         .file = cell->file,
@@ -212,16 +210,21 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint
                    .seed = seed,
                    .all = true,
                    .interrupt = &stop->requested}};
+}
+
+int lb_explored_run(const struct lb_cell *cell, const struct lb_explore_plan *plan,
+                    struct lb_outcome **ret_outcome, struct lb_error *err)
+{
     const struct lb_run_plan run = {.strategy = cell->strategy,
                                     .file = cell->file,
                                     .target = cell->target,
                                     .scenario = &cell->scenario,
                                     .settings = cell->settings,
                                     .n_settings = cell->n_settings,
-                                    .seed = seed};
+                                    .seed = plan->search.seed};
     struct lb_explored *explored;
     struct lb_outcome *outcome;
-    int r = lb_explore(&plan, &explored, err);
+    int r = lb_explore(plan, &explored, err);
     if (r != 0)
         return r;
     struct lb_exploration *exploration = calloc(1, sizeof *exploration);

@@ -7,14 +7,17 @@
 #define LB_EXPLORED_H
 
 #include "args.h"
+#include "explore.h"
 #include "run.h"
 
 /* Adds a cell for each strategy, target and settings among the report's cells that has statements.
  * 0 or LB_E_MEMORY. */
 int lb_explored_add(struct lb_report *report, struct lb_error *err);
+/* The exploration that the cell asks for. Borrows from the cell. */
+struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct lb_args *args,
+                                        uint64_t seed, const struct lb_stop *stop);
 /* As lb_run: 0 with *ret_outcome, or an error. */
-int lb_explored_run(const struct lb_cell *cell, const struct lb_args *args, uint64_t seed,
-                    const struct lb_stop *stop, struct lb_outcome **ret_outcome,
-                    struct lb_error *err);
+int lb_explored_run(const struct lb_cell *cell, const struct lb_explore_plan *plan,
+                    struct lb_outcome **ret_outcome, struct lb_error *err);
 
 #endif

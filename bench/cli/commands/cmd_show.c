@@ -8,6 +8,7 @@
 #include "guest.h"
 #include "nearest.h"
 #include "show_client.h"
+#include "show_file.h"
 #include "strategy.h"
 #include "views.h"
 
@@ -125,133 +126,6 @@ static int open_program(struct shown *shown, const struct lb_args *args, struct 
                           args->options.n, &shown->program, err);
 }
 
-static void print_claims(unsigned claims)
-{
-    const char *separator = "-- claims: ";
-    for (int g = 0; g < LB_GUARANTEES; g++)
-        if (claims & LB_G_BIT(g)) {
-            printf("%s%s", separator, lb_guarantee_name((enum lb_guarantee)g));
-            separator = ", ";
-        }
-    if (claims != 0)
-        putchar('\n');
-}
-
-static void print_needs(uint64_t needs)
-{
-    const char *separator = "-- needs: ";
-    for (unsigned bit = 0; bit < 64; bit++)
-        if (needs & UINT64_C(1) << bit) {
-            printf("%s%s", separator, lb_cap_name(UINT64_C(1) << bit));
-            separator = ", ";
-        }
-    if (needs != 0)
-        putchar('\n');
-}
-
-/* Options that stand in statements as parameters; those that only chose among sections, or became
- * part of a text, have been used up. */
-static void print_options(const struct lb_program *program)
-{
-    for (size_t i = 0; i < program->n_settings; i++) {
-        int slot = lb_program_slot(program, program->settings[i].name);
-        bool is_used = false;
-        for (size_t s = 0; slot >= LB_SLOT_FIXED && s < program->n_statements; s++)
-            for (size_t p = 0; p < program->statements[s].n_params; p++)
-                is_used |= program->statements[s].param_slot[p] == slot;
-        if (is_used)
-            printf("-- option: %s = %s\n", program->settings[i].name, program->settings[i].value);
-    }
-}
-
-/* Inferred values are not printed: they are inferred again from the output. */
-static void print_timing(const char *directive, const struct lb_timing *timing)
-{
-    if (timing != NULL && timing->is_said)
-        printf("-- %s: %s%s\n", directive, timing->name,
-               timing->unit_ms == 1000    ? " in s"
-               : timing->unit_ms == 60000 ? " in min"
-                                          : "");
-}
-
-static void print_header(const struct shown *shown)
-{
-    const struct lb_strategy *strategy = shown->strategy;
-    enum lb_isolation level = shown->program->isolation != LB_ISO_DEFAULT
-                                  ? shown->program->isolation
-                                  : strategy->isolation;
-    printf("-- strategy: %s\n-- shape: %s\n", strategy->name, lb_shape_name(strategy->shape));
-    if (strategy->summary != NULL && strategy->summary[0] != '\0')
-        printf("-- summary: %s\n", strategy->summary);
-    if (strategy->origin != NULL && strategy->origin[0] != '\0')
-        printf("-- origin: %s\n", strategy->origin);
-    print_claims(strategy->claims);
-    print_needs(strategy->needs | shown->program->needs);
-    if (level != LB_ISO_DEFAULT)
-        printf("-- isolation: %s\n", lb_isolation_name(level));
-    print_options(shown->program);
-    const struct lb_timing *lease = lb_file_lease(shown->file);
-    print_timing(lease != NULL && lease->by_recover ? "limit" : "lease", lease);
-    print_timing("limit", lb_file_limit(shown->file));
-    for (size_t i = 0; i < shown->program->n_settings; i++)
-        printf("%s%s=%s", i == 0 ? "--\n-- For " : ", ", shown->program->settings[i].name,
-               shown->program->settings[i].value);
-    if (shown->program->n_settings > 0)
-        printf(", on %s.\n", shown->db->product);
-    if (strategy->flow != &lb_ordinary_flow)
-        printf(
-            "-- lockbench runs these statements by code of its own, which adds to their order: see "
-            "the strategy's source.\n");
-}
-
-static void print_section_line(enum lb_section_name name, const struct lb_section *section,
-                               const char *engine)
-{
-    static const char *const tx[] = {
-        [LB_TX_EACH] = "", [LB_TX_ONE] = " tx=one", [LB_TX_HOLD] = " tx=hold"};
-    static const char *const begin[] = {[LB_BEGIN_DEFAULT] = "",
-                                        [LB_BEGIN_DEFERRED] = " begin=deferred",
-                                        [LB_BEGIN_IMMEDIATE] = " begin=immediate",
-                                        [LB_BEGIN_EXCLUSIVE] = " begin=exclusive"};
-    static const char *const on_error[] = {[LB_ON_ERROR_ANSWER] = NULL,
-                                           [LB_ON_ERROR_BUSY] = "busy",
-                                           [LB_ON_ERROR_RETRY] = "retry",
-                                           [LB_ON_ERROR_FAIL] = "fail"};
-    printf("-- name: %s [%s]%s%s%s%s\n", lb_section_text(name), engine, tx[section->tx],
-           begin[section->begin], section->commits_always ? " commit=always" : "",
-           section->keeps_session ? " session=keep" : "");
-    if (on_error[section->on_error] != NULL)
-        printf("-- on-error: %s\n", on_error[section->on_error]);
-}
-
-/* Each with the engine's mark: the statements are for that one. */
-static void print_sections(const struct lb_program *program, const char *engine)
-{
-    for (int name = 0; name < LB_SECTIONS; name++) {
-        const struct lb_section *section = &program->sections[name];
-        if (!section->present)
-            continue;
-        putchar('\n');
-        if (name == LB_S_RECOVER)
-            lb_client_warn_recover(program);
-        print_section_line((enum lb_section_name)name, section, engine);
-        for (size_t i = 0; i < section->n_statements; i++) {
-            const struct lb_statement *statement = &section->statements[i];
-            if (statement->when == LB_WHEN_ROW)
-                puts("-- if: row");
-            if (statement->when == LB_WHEN_NO_ROW)
-                puts("-- else");
-            if (statement->on_replica)
-                puts("-- on: replica");
-            if (statement->require_row)
-                puts("-- require: row");
-            if (i == section->answer && i + 1 < section->n_statements)
-                puts("-- answer: row");
-            printf("%s;\n", statement->sql);
-        }
-    }
-}
-
 /* A strategy's name comes first: a result of the same name has a path. */
 static bool is_result(const char *what)
 {
@@ -299,10 +173,10 @@ enum lb_exit lb_command_show(const struct lb_args *args)
     if (r == 0)
         r = open_program(&shown, args, &err);
     if (r == 0) {
-        print_header(&shown);
+        lb_show_header(shown.strategy, shown.file, shown.program, stdout);
         lb_client_legend(shown.program, client);
         if (client == LB_CLIENT_FILE)
-            print_sections(shown.program, shown.db->name);
+            lb_show_sections(shown.program, stdout);
         else
             lb_client_sections(shown.program, client);
     }

@@ -219,20 +219,22 @@ static void print_statement(const struct lb_program *program, const struct lb_st
                p + 1 == statement->n_params ? ";\n" : "");
 }
 
-void lb_client_warn_recover(const struct lb_program *program)
+void lb_client_warn_recover(const struct lb_program *program, FILE *out)
 {
     const char *what = program->shape == LB_LOCK ? "holds" : "items";
     if (program->sections[LB_S_HEARTBEAT].present)
         return;
     if (program->recovers_by_time)
-        printf(
+        fprintf(
+            out,
             "-- Warning! This also takes the %s of a live worker that is slower than the limit.\n"
             "-- Set the limit above the longest honest work, or let workers renew.\n",
             what);
     else
-        printf("-- Warning! This takes the %s of all workers, also of those that are alive.\n"
-               "-- Run it only while no worker runs.\n",
-               what);
+        fprintf(out,
+                "-- Warning! This takes the %s of all workers, also of those that are alive.\n"
+                "-- Run it only while no worker runs.\n",
+                what);
 }
 
 static void print_section(const struct lb_program *program, enum lb_section_name name,
@@ -245,7 +247,7 @@ static void print_section(const struct lb_program *program, enum lb_section_name
     const struct lb_section *section = &program->sections[name];
     putchar('\n');
     if (name == LB_S_RECOVER)
-        lb_client_warn_recover(program);
+        lb_client_warn_recover(program, stdout);
     printf("-- %s\n", lb_section_text(name));
     if (section->tx != LB_TX_EACH)
         printf("%s;\n", begins[section->begin]);

@@ -4,6 +4,8 @@
 
 #include "program.h"
 
+#include <stdio.h>
+
 enum lb_client {
     LB_CLIENT_FILE, /* a strategy file: :name */
     LB_CLIENT_PSQL,
@@ -23,7 +25,7 @@ int lb_client_find(const char *name, const struct lb_db **engine, enum lb_client
 void lb_client_legend(const struct lb_program *program, enum lb_client client);
 
 /* Prints a warning, above a recover that takes items or holds of live workers. */
-void lb_client_warn_recover(const struct lb_program *program);
+void lb_client_warn_recover(const struct lb_program *program, FILE *out);
 
 /* All sections, one after the other, with the client's placeholders. */
 void lb_client_sections(const struct lb_program *program, enum lb_client client);

@@ -28,7 +28,8 @@ enum lb_flag_group {
     LB_FLAGS_SHOW = 1 << 15,     /* -d and --opt of show */
     LB_FLAGS_PLAN = 1 << 16,     /* plan's own, besides the selection */
     LB_FLAGS_EXPLORED = 1 << 17, /* --no-explore */
-    LB_FLAGS_RECORD = 1 << 18    /* -s -d --opt -o of record */
+    LB_FLAGS_RECORD = 1 << 18,   /* -s -d --opt -o of record */
+    LB_FLAGS_MUTATE = 1 << 19    /* --budget --mutant --fail-under --format */
 };
 
 struct lb_words {
@@ -64,7 +65,7 @@ struct lb_args {
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, formats, positional;
     char *sql_dir, *format, *output, *seed, *repeat, *budget, *reference, *threshold, *faults,
         *save, *baseline, *restart, *failover, *resume, *after_setup, *progress, *metrics_at,
-        *trace, *as;
+        *trace, *as, *mutant, *fail_under;
     bool keep, keep_history, no_record, quiet, no_color, names, help, help_all, costs, matrix,
         charts, no_explore, show_plan, dry_run, json, top, published, verbose, strict;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */

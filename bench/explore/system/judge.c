@@ -199,35 +199,61 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
 
 /* --- watching --- */
 
+/* The result of a SELECT, one row a line, with a name before each. */
+static int describe_rows(struct lb_testbed *testbed, const char *name, const char *sql,
+                         struct lb_prepared *prepared, FILE *out, struct lb_error *err)
+{
+    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};
+    struct lb_rows rows = {0};
+    int r = lb_session_execute(&testbed->control, prepared, &step, sql, &rows, err);
+    for (size_t row = 0; row < rows.n_rows && r == LB_OK; row++) {
+        fputs(name, out);
+        for (size_t column = 0; column < rows.n_columns; column++) {
+            struct lb_value value = testbed->db->value(testbed->control.conn, row, column);
+            int64_t number;
+            if (value.type == LB_TEXT)
+                fprintf(out, "%.*s ", (int)value.length, value.text);
+            else if (value.type == LB_REAL)
+                fprintf(out, "%.6f ", value.real);
+            else if (lb_value_int(&value, &number))
+                fprintf(out, "%lld ", (long long)number);
+            else
+                fputs("- ", out);
+        }
+        fputc('\n', out);
+    }
+    return r > LB_OK
+               ? lb_fail(err, LB_E_ENV, "the state cannot be read: %s", testbed->control.message)
+               : r;
+}
+
+static int describe_tables(struct lb_testbed *testbed, FILE *out, struct lb_error *err)
+{
+    char quote = lb_exploring(testbed->db)->quote, sql[100], name[80];
+    int r = 0;
+    for (size_t i = 0; i < testbed->tables.n && r == 0; i++) {
+        snprintf(sql, sizeof sql, "SELECT * FROM %c%s%c", quote, testbed->tables.name[i], quote);
+        snprintf(name, sizeof name, "%s ", testbed->tables.name[i]);
+        r = describe_rows(testbed, name, sql, &testbed->left[i], out, err);
+    }
+    return r;
+}
+
 int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_error *err)
 {
     const struct lb_explore_watch *watch = testbed->plan.watch;
     char *state = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&state, &size);
-    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = watch->sql};
-    struct lb_rows rows = {0};
     if (out == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         fprintf(out, "w%u:%.*s\n", i, (int)testbed->tasks[i].story_n, testbed->tasks[i].story);
-    int r =
-        lb_session_execute(&testbed->control, &testbed->watching, &step, watch->sql, &rows, err);
-    for (size_t row = 0; row < rows.n_rows && r == LB_OK; row++) {
-        for (size_t column = 0; column < rows.n_columns; column++) {
-            struct lb_value value = testbed->db->value(testbed->control.conn, row, column);
-            int64_t number;
-            if (value.type == LB_TEXT)
-                fprintf(out, "%.*s ", (int)value.length, value.text);
-            else if (lb_value_int(&value, &number))
-                fprintf(out, "%lld ", (long long)number);
-        }
-        fputc('\n', out);
-    }
+    int r = watch->sql != NULL
+                ? describe_rows(testbed, "", watch->sql, &testbed->watching, out, err)
+                : describe_tables(testbed, out, err);
     if (fclose(out) != 0 || state == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (r > LB_OK)
-        r = lb_fail(err, LB_E_ENV, "the state cannot be read: %s", testbed->control.message);
     if (r == 0)
         *ret_state = state;
     else

@@ -1,0 +1,272 @@
+/* From mutants to verdicts: see mutation.h.
+ *
+ * First every exploration of the plan of `verify` is asked about the original. Each mutant is asked
+ * the same questions, the likeliest first, up to a violation. Where all explorations are complete
+ * and come to the same answers and end states, the clause is not needed. The runs of the plan are
+ * for the mutants that are still open.
+ */
+#include "mutation_ask.h"
+
+#include "clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS UINT64_C(1000000000)
+enum { RUNS_PERCENT = 40 }; /* of the time that are kept for runs */
+
+const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
+                                             [LB_NOT_NEEDED] = "not_needed",
+                                             [LB_REDUNDANT] = "redundant",
+                                             [LB_SLOWER] = "slower",
+                                             [LB_NOT_SHOWN] = "not_shown"};
+
+static int explore_originals(struct lb_mutation *m, struct lb_error *err)
+{
+    uint64_t whole_ns = m->end_ns - m->start_ns, time_ns = whole_ns / 40;
+    time_ns = time_ns < 2 * SECOND_NS ? 2 * SECOND_NS : time_ns;
+    int r = 0;
+    for (size_t i = 0; i < m->n_questions && r == 0 && !m->is_accused && !lb_mutation_is_stopped(m);
+         i++)
+        if (m->questions[i].cell.is_explored)
+            r = lb_explore_original(m, &m->questions[i], time_ns, err);
+    return r;
+}
+
+/* --- a mutant by explorations --- */
+
+/* The explorations that were compared, or those that were not complete. */
+static void tell_questions(const struct lb_mutation *m, bool complete, const char *words, char *buf,
+                           size_t size)
+{
+    size_t n = (size_t)snprintf(buf, size, "%s", words);
+    const char *separator = " ";
+    for (size_t i = 0; i < m->n_questions && n < size; i++) {
+        const struct lb_mutation_question *question = &m->questions[i];
+        if (!question->cell.is_explored || !question->is_usable ||
+            question->is_complete != complete || (question->is_extra && !complete))
+            continue;
+        n += (size_t)snprintf(buf + n, size - n, "%s%s", separator, question->cell.scenario.name);
+        separator = ", ";
+    }
+}
+
+/* Of a text that no exploration tells from the original. */
+static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant, bool is_same,
+                     bool is_complete, struct lb_judged *judged)
+{
+    const char *unseen = lb_mutant_unseen(m, mutant);
+    bool all_complete = true;
+    for (size_t i = 0; i < m->n_questions; i++)
+        all_complete &= !m->questions[i].cell.is_explored || !m->questions[i].is_usable ||
+                        m->questions[i].is_extra || m->questions[i].is_complete;
+    judged->need = LB_NOT_SHOWN;
+    if (judged->differs)
+        snprintf(judged->reason, sizeof judged->reason,
+                 "an exploration has other answers or end states, but nothing that is claimed is "
+                 "violated");
+    else if (unseen != NULL)
+        snprintf(judged->reason, sizeof judged->reason, "%s", unseen);
+    else if (!all_complete)
+        tell_questions(m, false, "the time was too short to be complete in", judged->reason,
+                       sizeof judged->reason);
+    else if (!is_complete)
+        snprintf(judged->reason, sizeof judged->reason,
+                 "the time was too short: an exploration of the mutant is not complete");
+    else if (is_same) {
+        judged->need = LB_NOT_NEEDED;
+        tell_questions(m, true, "every schedule comes to the same in", judged->reason,
+                       sizeof judged->reason);
+    }
+}
+
+/* Until when this mutant may be explored, as one of n_to_come. The runs have their own part. */
+static uint64_t time_for(const struct lb_mutation *m, size_t n_to_come)
+{
+    uint64_t now_ns = lb_now_ns(),
+             end_ns = m->end_ns - (m->end_ns - m->start_ns) * RUNS_PERCENT / 100;
+    uint64_t time_ns = (now_ns < end_ns ? end_ns - now_ns : 0) / (n_to_come > 0 ? n_to_come : 1);
+    return now_ns + (time_ns < SECOND_NS / 2 ? SECOND_NS / 2 : time_ns);
+}
+
+/* Returns 1 if an exploration shows that the text is wrong, else 0, or an error. */
+static int explore_all(const struct lb_mutation *m, const struct lb_mutant *mutant,
+                       const struct lb_subject *subject, uint64_t until_ns, struct lb_error *err)
+{
+    bool is_same = true, is_complete = true;
+    int r = 0;
+    for (unsigned rank = 0; rank <= 1; rank++)
+        for (size_t i = 0; i < m->n_questions && r == 0 && !lb_mutation_is_stopped(m); i++) {
+            const struct lb_mutation_question *question = &m->questions[i];
+            bool same;
+            if (!question->cell.is_explored || !question->is_usable ||
+                lb_mutant_rank(question, mutant) != rank)
+                continue;
+            uint64_t now_ns = lb_now_ns();
+            if (now_ns >= until_ns) {
+                is_complete &= question->is_extra;
+                continue;
+            }
+            r = lb_ask_exploration(m, question, subject, until_ns - now_ns, &same, err);
+            is_same &= same || !question->is_complete;
+            is_complete &= same || !question->is_complete;
+        }
+    if (r == 0)
+        conclude(m, mutant, is_same, is_complete, subject->judged);
+    return r;
+}
+
+/* Reads a mutant's text, and asks all explorations. */
+static int judge_text(const struct lb_mutation *m, const struct lb_mutant *mutant, const char *text,
+                      const char *number, size_t n_to_come, struct lb_judged *judged,
+                      struct lb_error *err)
+{
+    struct lb_file *file;
+    char path[64];
+    struct lb_subject subject = {.path = path, .judged = judged};
+    snprintf(subject.number, sizeof subject.number, "%s", number);
+    snprintf(path, sizeof path, "./mutant-%s.sql", number);
+    int r = lb_file_parse(path, text, strlen(text), -1, &file, err);
+    if (r != 0)
+        return r;
+    subject.file = file;
+    if (lb_mutant_is_of_a_moment(mutant))
+        snprintf(judged->reason, sizeof judged->reason,
+                 "it matters only when two times are equal, and no test makes them so");
+    else
+        r = explore_all(m, mutant, &subject, time_for(m, n_to_come), err);
+    lb_file_free(file);
+    return r;
+}
+
+static int explore_mutants(struct lb_mutation *m, struct lb_error *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < m->mutants.n && r >= 0 && !lb_mutation_is_stopped(m); i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%zu", i + 1);
+        r = judge_text(m, &m->mutants.at[i], m->mutants.at[i].text, number, m->mutants.n - i,
+                       &m->judged[i], err);
+    }
+    return r < 0 ? r : 0;
+}
+
+/* --- pairs --- */
+
+/* Conditions of one statement that can each go alone, but not together. */
+static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error *err)
+{
+    struct lb_judged both = {.need = LB_NOT_SHOWN};
+    char number[32];
+    char *text = lb_mutants_without(m->file, &m->mutants.at[a], &m->mutants.at[b]);
+    if (text == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    snprintf(number, sizeof number, "%zu+%zu", a + 1, b + 1);
+    int r = judge_text(m, &m->mutants.at[a], text, number, 10, &both, err);
+    free(text);
+    if (r != 1)
+        return r;
+    both.need = LB_REDUNDANT;
+    both.with = b;
+    m->judged[a] = both;
+    if (m->judged[b].need == LB_NOT_NEEDED) {
+        m->judged[b] = both;
+        m->judged[b].with = a;
+    }
+    return 0;
+}
+
+static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
+{
+    int r = 0;
+    for (size_t a = 0; a < m->mutants.n; a++)
+        for (size_t b = 0; b < m->mutants.n && r == 0; b++)
+            if (b != a && m->judged[a].need == LB_NOT_NEEDED &&
+                (m->judged[b].need == LB_NOT_NEEDED ||
+                 (m->judged[b].need == LB_REDUNDANT && b < a)) &&
+                lb_mutants_pair(&m->mutants.at[a], &m->mutants.at[b]) &&
+                !lb_mutation_is_stopped(m) && lb_mutation_left_ns(m) > 0)
+                r = judge_pair(m, a, b, err);
+    return r;
+}
+
+static int run_mutant(struct lb_mutation *m, struct lb_mutation_question *question, size_t i,
+                      struct lb_error *err)
+{
+    struct lb_file *file;
+    char path[64];
+    struct lb_subject subject = {.path = path, .judged = &m->judged[i]};
+    snprintf(subject.number, sizeof subject.number, "%zu", i + 1);
+    snprintf(path, sizeof path, "./mutant-%zu.sql", i + 1);
+    int r =
+        lb_file_parse(path, m->mutants.at[i].text, strlen(m->mutants.at[i].text), -1, &file, err);
+    if (r != 0)
+        return r;
+    subject.file = file;
+    r = lb_ask_run(m, question, &subject, err);
+    lb_file_free(file);
+    return r == 1 ? lb_run_original(m, question, err) : r;
+}
+
+static bool is_open(const struct lb_mutation *m, size_t i)
+{
+    return m->judged[i].need == LB_NOT_SHOWN && !lb_mutant_is_of_a_moment(&m->mutants.at[i]) &&
+           !m->is_accused && !lb_mutation_is_stopped(m);
+}
+
+/* Each question of all mutants that are open: first of those that it is likely to show. */
+static int run_open(struct lb_mutation *m, struct lb_error *err)
+{
+    int r = 0;
+    for (size_t k = 0; k < 2 * m->n_questions && r == 0; k++) {
+        struct lb_mutation_question *question = &m->questions[k % m->n_questions];
+        const struct lb_scenario *scenario = &question->cell.scenario;
+        bool wants_likely = k < m->n_questions;
+        if (question->cell.is_explored || !question->is_usable)
+            continue;
+        for (size_t i = 0; i < m->mutants.n && r == 0; i++)
+            if (is_open(m, i) && lb_mutant_is_likely(question, &m->mutants.at[i]) == wants_likely &&
+                lb_mutation_left_ns(m) > scenario->duration_ns + scenario->warmup_ns)
+                r = run_mutant(m, question, i, err);
+    }
+    return r;
+}
+
+/* --- all --- */
+
+int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
+{
+    m->judged = calloc(m->mutants.n + 1, sizeof *m->judged);
+    if (m->judged == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (size_t i = 0; i < m->mutants.n; i++) {
+        m->judged[i].need = LB_NOT_SHOWN;
+        snprintf(m->judged[i].reason, sizeof m->judged[i].reason, "no time was left for it");
+    }
+    int r = lb_mutation_questions(m, err);
+    if (r == 0)
+        r = explore_originals(m, err);
+    if (r == 0 && !m->is_accused)
+        r = explore_mutants(m, err);
+    if (r == 0 && !m->is_accused)
+        r = judge_pairs(m, err);
+    if (r == 0 && !m->is_accused)
+        r = run_open(m, err);
+    if (m->is_shown)
+        fputs("\r\033[K", stderr);
+    lb_mutation_count(m);
+    return r;
+}
+
+void lb_mutation_count(struct lb_mutation *m)
+{
+    memset(m->counts, 0, sizeof m->counts);
+    for (size_t i = 0; i < m->mutants.n; i++)
+        m->counts[m->judged[i].need]++;
+}
+
+double lb_mutation_share(const struct lb_mutation *m)
+{
+    size_t n = m->mutants.n;
+    return n == 0 ? 1 : (double)(n - m->counts[LB_NOT_SHOWN]) / (double)n;
+}

@@ -1,0 +1,77 @@
+/* Verdicts on the mutants of a protocol: see lockbench mutate in lockbench(1). */
+#ifndef LB_MUTATION_H
+#define LB_MUTATION_H
+
+#include "mutants.h"
+#include "select.h"
+#include "states.h"
+
+enum lb_need {
+    LB_NEEDED,     /* without it a guarantee is violated, or nothing works */
+    LB_NOT_NEEDED, /* all explorations were complete, and came to the same */
+    LB_REDUNDANT,  /* likewise, but not without another condition, too */
+    LB_SLOWER,     /* not judged yet: no mutant is */
+    LB_NOT_SHOWN,
+    LB_NEEDS
+};
+extern const char *const lb_need_names[LB_NEEDS]; /* "needed", ..., with underscores */
+
+struct lb_judged {
+    enum lb_need need;
+    bool differs;      /* an exploration had other answers or end states */
+    char what[32];     /* the guarantee; "does not run", "nothing works"; "" */
+    char question[40]; /* by which it was shown */
+    char witness[400]; /* in one line */
+    char again[2600];  /* the command that shows it again, of mutant-N.sql */
+    char reason[400];  /* for not shown, and the compared questions for not needed */
+    size_t with;       /* redundant: the index of the other one */
+};
+
+/* A question of the plan, and the result of the original. */
+struct lb_mutation_question {
+    struct lb_cell cell; /* borrows from the report's */
+    bool is_extra;       /* not of the plan: it need not be complete */
+    bool is_usable;      /* the original could be asked */
+    bool is_complete;
+    bool is_asked; /* of a run: the original has held */
+    bool is_judged, has_deadlocks;
+    struct lb_states states;
+};
+
+struct lb_mutation {
+    const struct lb_args *args;
+    const struct lb_stop *stop;
+    const char *name;     /* as -s takes it */
+    struct lb_file *file; /* the original, for one engine where it is a built-in one */
+    struct lb_strategy strategy;
+    struct lb_protocol protocol;
+    struct lb_place *place;
+    struct lb_selection selection; /* of the file */
+    struct lb_report report;
+    struct lb_program *program;
+    struct lb_mutation_question *questions;
+    size_t n_questions;
+    struct lb_mutants mutants;
+    struct lb_judged *judged; /* one for each mutant */
+    size_t counts[LB_NEEDS];
+    uint64_t start_ns, end_ns;
+    bool is_accused; /* the original is violated: by `accused` */
+    struct lb_judged accused;
+    bool is_shown; /* progress, on a terminal */
+    unsigned width;
+};
+
+/* Judges all mutants within the time. 0, or an error; is_accused: nothing was judged. */
+int lb_mutation_judge(struct lb_mutation *mutation, struct lb_error *err);
+/* Counts the verdicts. */
+void lb_mutation_count(struct lb_mutation *mutation);
+/* The share of those that were distinguished, from 0 to 1. */
+double lb_mutation_share(const struct lb_mutation *mutation);
+
+void lb_mutation_print(const struct lb_mutation *mutation, FILE *out);
+void lb_mutation_print_tap(const struct lb_mutation *mutation, FILE *out);
+int lb_mutation_print_json(const struct lb_mutation *mutation, FILE *out, struct lb_error *err);
+/* The sentence below the table, of several lines at most. */
+void lb_mutation_sum_up(const struct lb_mutation *mutation, char *buf, size_t size);
+
+#endif

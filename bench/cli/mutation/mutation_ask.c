@@ -1,0 +1,306 @@
+/* Explorations and runs of one text: see mutation_ask.h. */
+#include "mutation_ask.h"
+
+#include "clock.h"
+#include "explored.h"
+#include "leash.h"
+#include "progress.h"
+
+#include <string.h>
+
+#define SECOND_NS    UINT64_C(1000000000)
+#define WHOLE_RUN_NS (60 * SECOND_NS) /* after so long a statement of a run is cancelled */
+
+bool lb_mutation_is_stopped(const struct lb_mutation *m)
+{
+    return atomic_load(&m->stop->requested) != 0;
+}
+
+uint64_t lb_mutation_left_ns(const struct lb_mutation *m)
+{
+    uint64_t now_ns = lb_now_ns();
+    return now_ns < m->end_ns ? m->end_ns - now_ns : 0;
+}
+
+static void show_progress(const struct lb_mutation *m, const char *number, const char *question)
+{
+    char span[32];
+    if (m->is_shown)
+        fprintf(stderr, "\r\033[Kmutant %s of %zu: %s, at most %s left",
+                number[0] != '\0' ? number : "0", m->mutants.n, question,
+                lb_format_span(lb_mutation_left_ns(m), span, sizeof span));
+}
+
+/* --- violations --- */
+
+/* The command that writes the mutant, and behind it the one that shows what is wrong. */
+static void describe_again(const struct lb_mutation *m, const struct lb_subject *subject,
+                           const char *command)
+{
+    char *buf = subject->judged->again;
+    size_t size = sizeof subject->judged->again;
+    if (subject->number[0] == '\0') {
+        snprintf(buf, size, "%s", command);
+        return;
+    }
+    lb_command_start(buf, size, 1, "mutate");
+    lb_command_add(buf, size, "-s");
+    lb_command_add(buf, size, m->name);
+    lb_command_add(buf, size, "-d");
+    lb_command_add(buf, size, m->place->target.label);
+    for (size_t i = 0; i < m->args->options.n; i++) {
+        lb_command_add(buf, size, "--opt");
+        lb_command_add(buf, size, m->args->options.words[i]);
+    }
+    if (m->args->sql_dir != NULL) {
+        lb_command_add(buf, size, "--sql-dir");
+        lb_command_add(buf, size, m->args->sql_dir);
+    }
+    size_t n = strlen(buf);
+    snprintf(buf + n, size - n, " --mutant %s >mutant-%s.sql; %s", subject->number, subject->number,
+             command);
+}
+
+static void take(const struct lb_subject *subject, const char *what, const struct lb_cell *cell,
+                 const char *witness)
+{
+    struct lb_judged *judged = subject->judged;
+    judged->need = LB_NEEDED;
+    snprintf(judged->what, sizeof judged->what, "%s", what);
+    snprintf(judged->question, sizeof judged->question, "%s", cell->scenario.name);
+    snprintf(judged->witness, sizeof judged->witness, "%s", witness);
+}
+
+/* True if a claimed guarantee is violated, or the proof of the scenario fails (classes are mixed,
+ * counts differ). The subject gets the witness. */
+static bool take_violation(const struct lb_mutation *m, const struct lb_subject *subject,
+                           const struct lb_cell *cell, const struct lb_outcome *outcome)
+{
+    const struct lb_finding *found = NULL;
+    char command[2000];
+    for (int g = 0; g < LB_GUARANTEES && found == NULL; g++) {
+        const struct lb_finding *finding = &outcome->judgement.findings[g];
+        if (finding->verdict != LB_V_VIOLATED || (m->strategy.claims & LB_G_BIT(g)) == 0)
+            continue;
+        found = finding;
+        take(subject, lb_guarantee_name((enum lb_guarantee)g), cell,
+             finding->n_witnesses > 0 ? finding->witness[0].text : "");
+    }
+    bool disproves = outcome->proof.name[0] != '\0' && outcome->proof.verdict == LB_V_VIOLATED;
+    if (found == NULL && !disproves)
+        return false;
+    if (found == NULL)
+        take(subject, outcome->proof.name, cell, outcome->proof.text);
+    lb_reproduce(cell, outcome, found, command, sizeof command);
+    describe_again(m, subject, command);
+    return true;
+}
+
+/* There is no schedule to show: the plan meets it. */
+static void take_failure(const struct lb_mutation *m, const struct lb_subject *subject,
+                         const char *what, const struct lb_cell *cell, const char *why)
+{
+    char command[600];
+    take(subject, what, cell, why);
+    lb_command_start(command, sizeof command, 1, "verify");
+    lb_command_add(command, sizeof command, "-s");
+    lb_command_add(command, sizeof command, subject->path);
+    lb_command_add(command, sizeof command, "-d");
+    lb_command_add(command, sizeof command, m->place->target.label);
+    describe_again(m, subject, command);
+}
+
+static struct lb_cell cell_of(const struct lb_mutation_question *question,
+                              const struct lb_subject *subject)
+{
+    struct lb_cell cell = question->cell;
+    cell.file = subject->file;
+    cell.strategy_path = subject->path;
+    return cell;
+}
+
+/* --- explorations --- */
+
+struct explored {
+    bool complete, is_judged, has_deadlocks;
+};
+
+static bool is_judged(const struct lb_explored *explored)
+{
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (explored->findings[g].verdict == LB_V_HELD ||
+            explored->findings[g].verdict == LB_V_VIOLATED)
+            return true;
+    return false;
+}
+
+static void tell_untested(const struct lb_explored *explored, char *buf, size_t size)
+{
+    buf[0] = '\0';
+    for (int g = 0; g < LB_GUARANTEES && buf[0] == '\0'; g++)
+        if (explored->findings[g].verdict == LB_V_NOT_TESTED)
+            snprintf(buf, size, "%s", explored->findings[g].reason);
+}
+
+/* All schedules, up to the first violation, with their results. ret->is_judged false: why has the
+ * reason. */
+static int explore(const struct lb_mutation *m, const struct lb_cell *cell,
+                   struct lb_states *states, struct explored *ret, char *why, size_t size,
+                   struct lb_error *err)
+{
+    struct lb_explore_watch watch;
+    struct lb_explored *explored;
+    struct lb_explore_plan plan = lb_explored_plan(cell, m->args, m->args->seed_number, m->stop);
+    lb_states_begin(states, plan.ttl_ms, &watch);
+    plan.audit = 0;
+    plan.search.all = false;
+    plan.watch = &watch;
+    int r = lb_explore(&plan, &explored, err);
+    lb_states_end(states);
+    if (r != 0)
+        return r;
+    *ret = (struct explored){.complete = explored->complete && !states->failed,
+                             .is_judged = is_judged(explored),
+                             .has_deadlocks = explored->n_deadlocks > 0};
+    tell_untested(explored, why, size);
+    lb_explored_free(explored);
+    return 0;
+}
+
+/* Explores again for the shortest violation. 1: there is one; 0; or an error. */
+static int find_violation(const struct lb_mutation *m, const struct lb_subject *subject,
+                          const struct lb_cell *cell, struct lb_error *err)
+{
+    struct lb_outcome *outcome;
+    struct lb_explore_plan plan = lb_explored_plan(cell, m->args, m->args->seed_number, m->stop);
+    plan.audit = 0;
+    plan.search.all = false;
+    int r = lb_explored_run(cell, &plan, &outcome, err);
+    if (r != 0)
+        return r;
+    bool is = take_violation(m, subject, cell, outcome);
+    lb_outcome_free(outcome);
+    return is;
+}
+
+/* What the engine refuses at the first use is no error of lockbench's, or of the server's. */
+static bool is_of_text(int r)
+{
+    return r == LB_E_SQL || r == LB_E_FILE || r == LB_E_USAGE || r == LB_E_UNSUPPORTED;
+}
+
+/* See mutation_ask.h. */
+int lb_ask_exploration(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                       const struct lb_subject *subject, uint64_t time_ns, bool *ret_same,
+                       struct lb_error *err)
+{
+    struct lb_cell cell = cell_of(question, subject);
+    struct lb_states states = {0};
+    struct explored explored;
+    char why[200];
+    cell.explored.time_ns = time_ns;
+    *ret_same = false;
+    show_progress(m, subject->number, cell.scenario.name);
+    int r = explore(m, &cell, &states, &explored, why, sizeof why, err);
+    if (is_of_text(r)) {
+        take_failure(m, subject, "does not run", &cell, err->message);
+        r = 1;
+    } else if (r == 0 && (states.violated || !explored.complete)) {
+        r = find_violation(m, subject, &cell, err);
+    } else if (r == 0 && question->is_judged && !explored.is_judged) {
+        take_failure(m, subject, "nothing works", &cell, why);
+        r = 1;
+    }
+    if (r == 0 && explored.complete && question->is_complete) {
+        *ret_same = lb_states_equal(&states, &question->states) &&
+                    explored.has_deadlocks == question->has_deadlocks;
+        subject->judged->differs |= !*ret_same;
+    }
+    lb_states_free(&states);
+    return r;
+}
+
+/* --- runs --- */
+
+static int run_once(const struct lb_mutation *m, const struct lb_subject *subject,
+                    const struct lb_cell *cell, struct lb_error *err)
+{
+    const struct lb_run_plan plan = {.strategy = cell->strategy,
+                                     .file = cell->file,
+                                     .target = cell->target,
+                                     .scenario = &cell->scenario,
+                                     .settings = cell->settings,
+                                     .n_settings = cell->n_settings,
+                                     .seed = m->args->seed_number,
+                                     .record = true};
+    struct lb_outcome *outcome;
+    show_progress(m, subject->number, cell->scenario.name);
+    lb_leash_due(lb_now_ns() + WHOLE_RUN_NS);
+    int r = lb_run(&plan, m->stop, NULL, NULL, &outcome, err);
+    lb_leash_due(0);
+    if (r != 0)
+        return r;
+    bool is = take_violation(m, subject, cell, outcome);
+    lb_outcome_free(outcome);
+    return is;
+}
+
+/* A violation of a bound on time must come twice: the machine may have stood still. */
+int lb_ask_run(const struct lb_mutation *m, const struct lb_mutation_question *question,
+               const struct lb_subject *subject, struct lb_error *err)
+{
+    struct lb_cell cell = cell_of(question, subject);
+    struct lb_judged *judged = subject->judged, before = *judged;
+    int r = run_once(m, subject, &cell, err);
+    bool by_clock =
+        r == 1 && (strcmp(judged->what, "progress") == 0 || strcmp(judged->what, "recovery") == 0);
+    if (by_clock)
+        r = run_once(m, subject, &cell, err);
+    if (r == 0)
+        *judged = before;
+    if (!is_of_text(r))
+        return r;
+    take_failure(m, subject, "does not run", &cell, err->message);
+    return 1;
+}
+
+/* Has the original held where a mutant was violated? */
+int lb_run_original(struct lb_mutation *m, struct lb_mutation_question *question,
+                    struct lb_error *err)
+{
+    const struct lb_subject subject = {.file = m->file, .path = m->name, .judged = &m->accused};
+    if (question->is_asked)
+        return 0;
+    int r = lb_ask_run(m, question, &subject, err);
+    question->is_asked = r == 0;
+    m->is_accused |= r == 1;
+    return r < 0 ? r : 0;
+}
+
+/* --- the original --- */
+
+int lb_explore_original(struct lb_mutation *m, struct lb_mutation_question *question,
+                        uint64_t time_ns, struct lb_error *err)
+{
+    const struct lb_subject subject = {.file = m->file, .path = m->name, .judged = &m->accused};
+    struct explored explored;
+    char why[200];
+    question->cell.explored.time_ns = time_ns;
+    show_progress(m, "", question->cell.scenario.name);
+    int r = explore(m, &question->cell, &question->states, &explored, why, sizeof why, err);
+    if (r == LB_E_UNSUPPORTED) {
+        err->code = 0;
+        return 0;
+    }
+    if (r == 0 && (question->states.violated || !explored.complete)) {
+        r = find_violation(m, &subject, &question->cell, err);
+        m->is_accused |= r == 1;
+    }
+    if (r < 0)
+        return r;
+    question->is_usable = true;
+    question->is_complete = explored.complete && !question->states.violated;
+    question->is_judged = explored.is_judged;
+    question->has_deadlocks = explored.has_deadlocks;
+    return 0;
+}

@@ -1,0 +1,49 @@
+/* One question to one text: see mutation.h. */
+#ifndef LB_MUTATION_ASK_H
+#define LB_MUTATION_ASK_H
+
+#include "mutation.h"
+
+/* A text that is asked about: the original, a mutant, or a pair of them. */
+struct lb_subject {
+    const struct lb_file *file;
+    const char *path;         /* as commands call it */
+    char number[32];          /* "7", "3+5"; "": the original */
+    struct lb_judged *judged; /* gets what is violated */
+};
+
+bool lb_mutation_is_stopped(const struct lb_mutation *mutation);
+/* Of the budget; 0: it is over. */
+uint64_t lb_mutation_left_ns(const struct lb_mutation *mutation);
+
+/* Explores. Returns 1 if the text is shown to be wrong, else 0, or an error. *ret_same: all
+ * schedules have the same results as the original's. */
+int lb_ask_exploration(const struct lb_mutation *mutation,
+                       const struct lb_mutation_question *question,
+                       const struct lb_subject *subject, uint64_t time_ns, bool *ret_same,
+                       struct lb_error *err);
+/* Runs, likewise. */
+int lb_ask_run(const struct lb_mutation *mutation, const struct lb_mutation_question *question,
+               const struct lb_subject *subject, struct lb_error *err);
+/* Asks the original. The question keeps the result; is_accused is set by a violation. */
+int lb_explore_original(struct lb_mutation *mutation, struct lb_mutation_question *question,
+                        uint64_t time_ns, struct lb_error *err);
+int lb_run_original(struct lb_mutation *mutation, struct lb_mutation_question *question,
+                    struct lb_error *err);
+
+/* mutation_questions.c: those of the plan, and some that a mutant alone gives reason for. */
+int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);
+
+/* mutation_seen.c: how likely it is that an exploration shows the mutant: the least is asked first.
+ */
+unsigned lb_mutant_rank(const struct lb_mutation_question *question,
+                        const struct lb_mutant *mutant);
+/* True if this run is what shows the mutant, if anything does. */
+bool lb_mutant_is_likely(const struct lb_mutation_question *question,
+                         const struct lb_mutant *mutant);
+/* Why no exploration can show that the clause is not needed; NULL: they can. */
+const char *lb_mutant_unseen(const struct lb_mutation *mutation, const struct lb_mutant *mutant);
+/* A comparison with the time: the two forms differ where both sides are equal. */
+bool lb_mutant_is_of_a_moment(const struct lb_mutant *mutant);
+
+#endif
