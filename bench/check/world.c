@@ -209,21 +209,80 @@ static void find_unnoted(struct lb_case *c)
     }
 }
 
-/* By hold: how far it, and those of its log before it, last at most. */
-static uint64_t *reaches(const struct lb_case *c)
+/* How far find_late read the events of a hold's resource, from its grant: all that were answered
+ * before low. */
+struct walk {
+    uint64_t low, asked; /* asked: of the last invoke */
+    uint32_t event;      /* the next one, or LB_NONE; 0: it did not begin */
+    uint32_t n_inner;    /* grants of the same session within, or beside, the hold */
+    bool is_open;        /* an acquire is not answered yet */
+    bool is_over;        /* nothing is certain */
+};
+
+/* Built before the first note of an ended session is applied, to find what a note applies to. */
+struct index {
+    uint64_t *last;   /* by hold: how far it lasts at most */
+    uint32_t *longer; /* by hold: the next one of its log before it, from 1, that lasts longer; 0 */
+    struct walk *walks; /* by hold */
+    uint32_t **next;    /* by log, NULL before it is used: by event, the next one of its object */
+};
+
+static int open_index(const struct lb_case *c, struct index *index)
 {
-    uint64_t *reach = malloc((c->holds.n + 1) * sizeof *reach);
-    for (size_t log = 0; log < c->history->n_logs && reach != NULL; log++) {
-        const struct lb_log_facts *facts = &c->logs[log];
-        uint64_t furthest = 0;
-        for (size_t i = facts->first_hold; i < facts->first_hold + facts->n_holds; i++) {
+    *index = (struct index){.last = malloc((c->holds.n + 1) * sizeof *index->last),
+                            .longer = malloc((c->holds.n + 1) * sizeof *index->longer),
+                            .walks = calloc(c->holds.n + 1, sizeof *index->walks),
+                            .next = calloc(c->history->n_logs + 1, sizeof *index->next)};
+    if (index->last == NULL || index->longer == NULL || index->walks == NULL || index->next == NULL)
+        return LB_E_MEMORY;
+    for (size_t log = 0; log < c->history->n_logs; log++) {
+        size_t first = c->logs[log].first_hold, end = first + c->logs[log].n_holds;
+        for (size_t i = first; i < end; i++) {
             const struct lb_hold *hold = &lb_holds(c)[i];
-            uint64_t last = hold->end > hold->cut ? hold->end : hold->cut;
-            furthest = last > furthest ? last : furthest;
-            reach[i] = furthest;
+            uint32_t before = i > first ? (uint32_t)i : 0;
+            index->last[i] = hold->end > hold->cut ? hold->end : hold->cut;
+            while (before > 0 && index->last[before - 1] <= index->last[i])
+                before = index->longer[before - 1];
+            index->longer[i] = before;
         }
     }
-    return reach;
+    return 0;
+}
+
+static void close_index(const struct lb_case *c, struct index *index)
+{
+    for (size_t log = 0; log < c->history->n_logs && index->next != NULL; log++)
+        free(index->next[log]);
+    free(index->next);
+    free(index->walks);
+    free(index->longer);
+    free(index->last);
+}
+
+/* By event of a log: the next one of the same object that is no note; NULL: no memory. */
+static const uint32_t *next_of_object(const struct lb_case *c, struct index *index, uint32_t log)
+{
+    uint32_t n = (uint32_t)c->history->logs[log].n_events;
+    if (index->next[log] != NULL)
+        return index->next[log];
+    uint32_t *next = malloc(((size_t)n + 1) * sizeof *next);
+    uint32_t *last = malloc(((size_t)c->n_resources + 1) * sizeof *last);
+    if (next != NULL && last != NULL) {
+        memset(last, 0xff, ((size_t)c->n_resources + 1) * sizeof *last); /* LB_NONE */
+        for (uint32_t i = n; i-- > 0;) {
+            const struct lb_event *e = lb_case_event(c, log, i);
+            next[i] = LB_NONE;
+            if (e->type == LB_EV_NOTE || e->object >= c->n_resources)
+                continue;
+            next[i] = last[e->object];
+            last[e->object] = i;
+        }
+        index->next[log] = next;
+    } else {
+        free(next);
+    }
+    free(last);
+    return index->next[log];
 }
 
 /* How many holds of a log had begun by a time. */
@@ -338,45 +397,59 @@ static bool keeps_other(const struct lb_case *c, const struct lb_hold *hold)
     return false;
 }
 
+/* Reads one event of the hold's resource. It is before the note if it was answered before the
+ * session ended. */
+static void step(struct walk *walk, const struct lb_event *e, uint64_t slack, bool is_before)
+{
+    if (e->type == LB_EV_INVOKE) {
+        walk->is_over = walk->is_open;
+        walk->asked = lb_low(e->time_ns, slack);
+        walk->is_open = e->op == LB_OP_ACQUIRE;
+        return;
+    }
+    bool is_ok = e->type == LB_EV_OK, gets = e->op == LB_OP_ACQUIRE && e->type != LB_EV_FAIL;
+    bool is_lost = is_ok && is_before && (e->flags & LB_EVF_COMMITTED) == 0;
+    walk->is_open = false;
+    walk->is_over =
+        (gets && !is_lost) || (e->op == LB_OP_RENEW && e->type != LB_EV_FAIL && !is_before) ||
+        (e->op == LB_OP_RELEASE &&
+         (is_ok ? walk->n_inner-- == 0 : e->answer == LB_REFUSED && e->type == LB_EV_FAIL));
+    walk->n_inner += gets;
+}
+
 /* Another log noted that the session of the hold has ended, after it was granted. Finds a release
  * with an effect that was asked for after the note: its worker held nothing. None is certain if the
  * worker may have got something since, or if another release may have ended the hold. */
-static int find_late(struct lb_case *c, const struct lb_hold *hold,
+static int find_late(struct lb_case *c, struct index *index, const struct lb_hold *hold,
                      const struct lb_world_event *note)
 {
-    uint64_t slack = lb_slack(c, hold->log), n = c->history->logs[hold->log].n_events, asked = 0;
-    uint32_t n_inner = 0; /* grants of the same session within, or beside, the hold */
-    bool is_open = false;
-    for (uint32_t i = hold->event + 1; i < n; i++) {
-        const struct lb_event *e = lb_case_event(c, hold->log, i);
-        if (e->type == LB_EV_NOTE || e->object != hold->resource)
-            continue;
-        if (e->type == LB_EV_INVOKE) {
-            if (is_open)
-                return 0;
-            asked = lb_low(e->time_ns, slack);
-            is_open = e->op == LB_OP_ACQUIRE;
-            continue;
-        }
-        bool is_before = lb_high(e->time_ns, slack) < note->low, is_ok = e->type == LB_EV_OK;
-        is_open = false;
-        if (e->op == LB_OP_RELEASE && is_ok && asked > note->high)
+    const uint32_t *next = next_of_object(c, index, hold->log);
+    struct walk *before = &index->walks[hold - lb_holds(c)];
+    uint64_t slack = lb_slack(c, hold->log);
+    if (next == NULL)
+        return lb_out_of_memory(c);
+    if (before->event == 0 || before->low > note->low)
+        *before = (struct walk){.event = next[hold->event]};
+    before->low = note->low;
+    struct walk walk = *before;
+    for (; walk.event != LB_NONE && !walk.is_over; walk.event = next[walk.event]) {
+        const struct lb_event *e = lb_case_event(c, hold->log, walk.event);
+        bool is_before = lb_high(e->time_ns, slack) < note->low;
+        if (e->op == LB_OP_RELEASE && e->type == LB_EV_OK && walk.asked > note->high)
             return (e->flags & LB_EVF_EFFECTIVE) != 0 && !keeps_other(c, hold)
-                       ? push_late(c, hold, asked, i)
+                       ? push_late(c, hold, walk.asked, walk.event)
                        : 0;
-        bool gets = e->op == LB_OP_ACQUIRE && e->type != LB_EV_FAIL;
-        bool is_lost = is_ok && is_before && (e->flags & LB_EVF_COMMITTED) == 0;
-        if ((gets && !is_lost) || (e->op == LB_OP_RENEW && e->type != LB_EV_FAIL && !is_before) ||
-            (e->op == LB_OP_RELEASE &&
-             (is_ok ? n_inner-- == 0 : e->answer == LB_REFUSED && e->type == LB_EV_FAIL)))
-            return 0;
-        n_inner += gets;
+        step(&walk, e, slack, is_before);
+        if (is_before) {
+            *before = walk;
+            before->event = next[walk.event];
+        }
     }
     return 0;
 }
 
-/* Of the holds that had begun, the latest: before them none lasts so long. */
-static int end_session(struct lb_case *c, const struct lb_world_event *note, const uint64_t *reach)
+/* Of the holds that had begun, those that last until the session may have ended. */
+static int end_session(struct lb_case *c, const struct lb_world_event *note, struct index *index)
 {
     const struct lb_log_facts *facts = &c->logs[note->target];
     uint64_t low = lb_world_session_end(c, note);
@@ -385,8 +458,12 @@ static int end_session(struct lb_case *c, const struct lb_world_event *note, con
     if (note->log != note->target && n < facts->n_holds &&
         asked_for(c, &lb_holds(c)[facts->first_hold + n]) <= note->high)
         n++;
-    for (size_t i = facts->first_hold + n; i > facts->first_hold && reach[i - 1] >= low; i--) {
-        struct lb_hold *hold = &lb_holds(c)[i - 1];
+    for (size_t i = facts->first_hold + n; i > facts->first_hold;) {
+        struct lb_hold *hold = &lb_holds(c)[--i];
+        if (index->last[i] < low) {
+            i = index->longer[i];
+            continue;
+        }
         uint64_t asked = asked_for(c, hold), lost = low > asked ? low : asked;
         bool is_later = note->log == note->target && hold->event > note->event;
         if (is_later || hold->is_committed)
@@ -395,7 +472,7 @@ static int end_session(struct lb_case *c, const struct lb_world_event *note, con
         note_again(c, hold, low);
         bool is_released = hold->end <= c->end_ns; /* an open hold lasts until after the run */
         if (is_released && low >= asked && hold->start < note->low && note->log != note->target &&
-            find_late(c, hold, note) != 0)
+            find_late(c, index, hold, note) != 0)
             return LB_E_MEMORY;
         if (hold->is_dead && hold->end > lost)
             hold->end = lost;
@@ -406,14 +483,14 @@ static int end_session(struct lb_case *c, const struct lb_world_event *note, con
 static int end_sessions(struct lb_case *c)
 {
     const struct lb_world_event *world = c->world.items;
-    uint64_t *reach = c->moments.n > 0 ? reaches(c) : NULL;
-    if (c->moments.n > 0 && reach == NULL)
-        return lb_out_of_memory(c);
-    int rc = 0;
+    struct index index;
+    if (c->moments.n == 0)
+        return 0;
+    int rc = open_index(c, &index) == 0 ? 0 : lb_out_of_memory(c);
     for (size_t w = 0; w < c->world.n && rc == 0; w++)
         if (world[w].op == LB_OP_SESSION_END && world[w].target < c->history->n_logs)
-            rc = end_session(c, &world[w], reach);
-    free(reach);
+            rc = end_session(c, &world[w], &index);
+    close_index(c, &index);
     return rc;
 }
 

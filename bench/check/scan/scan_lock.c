@@ -56,6 +56,7 @@ static void close_grant(struct lb_scan *scan, uint32_t i)
     if (grant->older != LB_NONE)
         grant_at(scan, grant->older)->newer = grant->newer;
     grant->is_closed = true;
+    scan->n_fixed -= grant->is_fixed;
     while (scan->grants.n > 0 && grant_at(scan, (uint32_t)scan->grants.n - 1)->is_closed)
         scan->grants.n--;
 }
@@ -76,7 +77,9 @@ static void end_hold(struct lb_scan *scan, struct lb_open *grant, uint64_t low)
 {
     struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
     struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
-    bool in_tick = grant->newer_start == low || (grant->is_crowded && hold->start == low);
+    uint32_t newer = scan->last_hold[hold->resource]; /* the latest that its log got beside it */
+    bool in_tick = (newer > grant->hold && lb_holds(scan->c)[newer].start == low) ||
+                   (grant->is_crowded && hold->start == low);
     if (in_tick && scan->slack == 0 && hold->cut > low) /* else its lease may have ended it first */
         note_tie(scan, grant->hold, low);
     hold->end = low;
@@ -86,7 +89,15 @@ static void end_hold(struct lb_scan *scan, struct lb_open *grant, uint64_t low)
         piece->end = piece->cut = low;
     if (piece != hold && piece->end > low)
         piece->end = low;
+    scan->n_fixed += !grant->is_fixed;
     grant->is_fixed = true;
+}
+
+static bool is_alike(const struct lb_case *c, uint32_t hold, uint32_t other)
+{
+    const struct lb_hold *holds = lb_holds(c);
+    return holds[hold].permits == holds[other].permits &&
+           holds[hold].is_shared == holds[other].is_shared;
 }
 
 static bool fits_words(const struct lb_hold *hold, const struct lb_event *invoke)
@@ -103,11 +114,12 @@ static uint32_t find_grant(const struct lb_scan *scan, const struct lb_event *in
     if (newest == LB_NONE || grant_at(scan, newest)->older == LB_NONE)
         return newest;
     uint32_t best = newest;
+    bool has_token = (invoke->flags & LB_EVF_TOKEN) != 0 && c->has_tokens;
     unsigned best_score = 0; /* what tells more counts for more; the newest of equals */
-    for (uint32_t i = newest; i != LB_NONE; i = grant_at(scan, i)->older) {
+    unsigned most = (has_token ? 4u : 0) + (invoke->arg > 0 ? 2u : 0) + 1u;
+    for (uint32_t i = newest; i != LB_NONE && best_score < most; i = grant_at(scan, i)->older) {
         const struct lb_open *grant = grant_at(scan, i);
-        bool token = (invoke->flags & LB_EVF_TOKEN) != 0 && c->has_tokens &&
-                     token_of(c, grant->hold) == invoke->value;
+        bool token = has_token && token_of(c, grant->hold) == invoke->value;
         unsigned score =
             (token ? 4u : 0) +
             (invoke->arg > 0 && fits_words(&lb_holds(c)[grant->hold], invoke) ? 2u : 0) +
@@ -125,14 +137,14 @@ static void end_any(struct lb_scan *scan, uint32_t number)
 {
     const struct lb_event *invoke = scan->invoke;
     struct lb_case *c = scan->c;
-    const struct lb_hold *hold = &lb_holds(c)[grant_at(scan, number)->hold];
+    uint32_t hold = grant_at(scan, number)->hold;
     bool differ = false;
-    if (invoke->arg > 0 || (invoke->flags & LB_EVF_TOKEN) != 0 || grant_at(scan, number)->is_fixed)
+    if (invoke->arg > 0 || (invoke->flags & LB_EVF_TOKEN) != 0 ||
+        grant_at(scan, number)->is_fixed || !scan->is_mixed)
         return;
     for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older) {
-        const struct lb_hold *other = &lb_holds(c)[grant_at(scan, i)->hold];
-        differ = differ || (!grant_at(scan, i)->is_fixed && (other->permits != hold->permits ||
-                                                             other->is_shared != hold->is_shared));
+        const struct lb_open *other = grant_at(scan, i);
+        differ = differ || (!other->is_fixed && !is_alike(c, other->hold, hold));
     }
     if (!differ)
         return;
@@ -230,7 +242,7 @@ static void drop_fixed(struct lb_scan *scan, uint32_t resource)
 {
     enum { MANY = 8 };
     unsigned n = 0;
-    for (uint32_t i = scan->newest[resource]; i != LB_NONE && n < MANY; n++)
+    for (uint32_t i = scan->newest[resource]; scan->n_fixed > 0 && i != LB_NONE && n < MANY; n++)
         i = grant_at(scan, i)->older;
     uint32_t i = n < MANY ? LB_NONE : scan->newest[resource];
     while (i != LB_NONE) {
@@ -283,10 +295,7 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
         drop_fixed(scan, ok->object);
         older = scan->newest[ok->object];
     }
-    uint64_t start = lb_high(ok->time_ns, scan->slack);
-    for (uint32_t i = older; i != LB_NONE; i = grant_at(scan, i)->older)
-        grant_at(scan, i)->newer_start = start;
-    struct lb_open grant = {.newer = LB_NONE, .older = older, .newer_start = LB_NEVER};
+    struct lb_open grant = {.newer = LB_NONE, .older = older};
     set_lease(scan, &grant, ok, ok->arg);
     int rc = push_hold(scan, ok, &grant);
     if (rc != 0)
@@ -299,10 +308,12 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
     *slot = grant;
     uint32_t number = (uint32_t)scan->grants.n - 1;
     if (older != LB_NONE) {
+        scan->is_mixed = scan->is_mixed || !is_alike(c, grant.hold, grant_at(scan, older)->hold);
         grant_at(scan, older)->newer = number;
         grant_at(scan, older)->is_crowded = slot->is_crowded = true;
     }
     scan->newest[ok->object] = number;
+    scan->last_hold[ok->object] = grant.hold;
     return 0;
 }
 
@@ -419,8 +430,7 @@ static bool speaks_of(const struct lb_scan *scan, const struct lb_open *grant)
         return false;
     for (uint32_t i = scan->newest[hold->resource]; i != LB_NONE; i = grant_at(scan, i)->older) {
         const struct lb_open *other = grant_at(scan, i);
-        const struct lb_hold *its = &lb_holds(scan->c)[other->hold];
-        if (!other->is_lapsed || its->permits != hold->permits || its->is_shared != hold->is_shared)
+        if (!other->is_lapsed || !is_alike(scan->c, other->hold, grant->hold))
             return false;
     }
     return true;
@@ -475,10 +485,11 @@ static int push_crowded_end(struct lb_scan *scan, uint32_t hold, const struct lb
 static bool fits_none(const struct lb_scan *scan)
 {
     const struct lb_event *invoke = scan->invoke;
-    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older)
-        if (lb_holds(scan->c)[grant_at(scan, i)->hold].permits == invoke->arg)
-            return false;
-    return invoke->arg > 0;
+    bool fits = invoke->arg == 0;
+    for (uint32_t i = scan->newest[invoke->object]; !fits && i != LB_NONE;
+         i = grant_at(scan, i)->older)
+        fits = lb_holds(scan->c)[grant_at(scan, i)->hold].permits == invoke->arg;
+    return !fits;
 }
 
 /* Then it is unknown what its worker still has: maybe nothing, maybe the hold that it releases

@@ -335,9 +335,11 @@ int lb_scan_history(struct lb_case *c)
     int rc = 0;
     size_t n = c->model->queue ? 0 : c->n_resources;
     uint32_t *newest = malloc((n + 1) * sizeof *newest);
-    if (newest == NULL)
-        return lb_out_of_memory(c);
-    memset(newest, 0xff, (n + 1) * sizeof *newest); /* LB_NONE */
+    uint32_t *last_hold = calloc(n + 1, sizeof *last_hold);
+    if (newest != NULL)
+        memset(newest, 0xff, (n + 1) * sizeof *newest); /* LB_NONE */
+    if (newest == NULL || last_hold == NULL)
+        rc = lb_out_of_memory(c);
     for (size_t i = 0; i < c->history->n_logs && rc == 0; i++) {
         struct lb_array grants = {scan.grants.items, 0, scan.grants.room};
         struct lb_array noted = {scan.noted.items, 0, scan.noted.room};
@@ -347,6 +349,7 @@ int lb_scan_history(struct lb_case *c)
                                 .log = (uint32_t)i,
                                 .slack = c->history->logs[i].uncertainty_ns,
                                 .newest = newest,
+                                .last_hold = last_hold,
                                 .first_unknown = c->unknown_grants.n,
                                 .grants = grants,
                                 .noted = noted,
@@ -359,6 +362,7 @@ int lb_scan_history(struct lb_case *c)
     free(scan.noted.items);
     free(scan.more.items);
     free(newest);
+    free(last_hold);
     if (rc != 0)
         return rc;
     lb_world_deaths(c);

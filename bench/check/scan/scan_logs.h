@@ -21,8 +21,6 @@ struct lb_open {
     uint32_t depth;        /* re-entrant: acquires within the outermost */
     uint64_t expiry_low, expiry_high;
     uint64_t lapsed_cut; /* the piece's cut, before it lapsed */
-    uint64_t
-        newer_start; /* of the last grant of the resource that its log got beside it; LB_NEVER */
     bool is_closed;
     bool is_crowded; /* its log had another grant of the resource beside it */
     bool is_fixed;   /* the core's end is known, though no release took effect yet */
@@ -42,8 +40,11 @@ struct lb_scan {
     uint64_t waited_ns;            /* it was still waiting, by the engine's report; 0: unknown */
     uint32_t invoke_index;
     /* locks */
-    uint32_t *newest; /* per resource: the newest open grant of this log, or LB_NONE */
+    uint32_t *newest;    /* per resource: the newest open grant of this log, or LB_NONE */
+    uint32_t *last_hold; /* per resource: of the last grant that went through newest */
     struct lb_array grants;
+    uint32_t n_fixed; /* of the open grants */
+    bool is_mixed;    /* two grants at a time differed in permits or mode */
     bool is_waiting;
     uint32_t wait_object, wait_event;
     uint64_t wait_ns;
