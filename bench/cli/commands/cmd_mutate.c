@@ -208,7 +208,7 @@ enum lb_exit lb_command_mutate(const struct lb_args *args)
     struct lb_error err = {0};
     enum lb_exit status = LB_EXIT_OK;
     double least;
-    m.is_shown = !args->quiet && lb_terminal_is(STDERR_FILENO);
+    m.is_shown = lb_terminal_is(STDERR_FILENO);
     m.start_ns = lb_now_ns();
     m.end_ns = m.start_ns + (args->budget_ns > 0 ? args->budget_ns : BUDGET_NS);
     int r = take_share(args->fail_under, &least, &err);
