@@ -178,6 +178,8 @@ struct lb_id {
     unsigned is_odd : 1;        /* more happened to it: its events are in lb_case.items */
     unsigned is_put_again : 1;
     unsigned is_claimed_again : 1;
+    unsigned
+        is_let_go : 1; /* its last claimer perhaps gave it back, and ended it in no other way */
     unsigned claim_log : 20;
     unsigned n_claims : 5; /* or more: LB_ID_CLAIMS */
 };

@@ -41,12 +41,14 @@ struct lb_model {
     bool lease;      /* holds, or claims, end by themselves after arg ms of their ok */
     unsigned claims; /* LB_G_BIT()s to judge; others are "not claimed" */
     enum lb_release_semantics release;
-    bool own_rows;   /* lock: a release changes a row of its worker's own, and no other's hold */
-    bool drained;    /* queue: at the end nothing was left to claim: no-loss can be judged */
-    bool plain;      /* without shortcuts: each object is searched for an order */
-    bool strict;     /* queue: "empty" is a promise, too, and judged with fifo */
-    bool complete;   /* the history reaches the end of the run: nothing was cut off */
-    uint64_t end_ns; /* when the run ended (for waits that never were answered) */
+    bool own_rows; /* lock: a release changes a row of its worker's own, and no other's hold */
+    bool drained;  /* queue: at the end nothing was left to claim: no-loss can be judged */
+    bool returned; /* the items of dead workers and lost connections had come back before the queue
+                      was drained: an unknown outcome excuses no loss */
+    bool plain;    /* without shortcuts: each object is searched for an order */
+    bool strict;   /* queue: "empty" is a promise, too, and judged with fifo */
+    bool complete; /* the history reaches the end of the run: nothing was cut off */
+    uint64_t end_ns;             /* when the run ended (for waits that never were answered) */
     uint64_t progress_bound_ns;  /* 0: progress is not tested */
     uint64_t progress_demand_ns; /* the scenario may itself keep a worker waiting so long: with a
                                     shorter bound progress is not tested; 0: not known */

@@ -67,6 +67,8 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
            (unsigned long long)model->recovery_bound_ns, (unsigned long long)model->period_ns);
     if (model->own_rows)
         append(buf, size, &used, "own_rows=1\n");
+    if (model->returned)
+        append(buf, size, &used, "returned=1\n");
     if (model->progress_demand_ns > 0)
         append(buf, size, &used, "progress_demand_ns=%llu\n",
                (unsigned long long)model->progress_demand_ns);
@@ -260,6 +262,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_word(meta, "release", "belief", "state", &state, err);
     rc = rc != 0 ? rc : read_flag(meta, "own_rows", &model.own_rows, err);
     rc = rc != 0 ? rc : read_flag(meta, "drained", &model.drained, err);
+    rc = rc != 0 ? rc : read_flag(meta, "returned", &model.returned, err);
     rc = rc != 0 ? rc : read_flag(meta, "complete", &model.complete, err);
     rc = rc != 0 ? rc : read_number(meta, "end_ns", &model.end_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "progress_bound_ns", &model.progress_bound_ns, err);

@@ -5,6 +5,7 @@
  *   release=belief|state    drained=0|1         complete=0|1
  *   end_ns=N                progress_bound_ns=N recovery_bound_ns=N
  *   period_ns=N             own_rows=0|1        progress_demand_ns=N
+ *   returned=0|1
  *   attempts=N
  *   doubt_lease, doubt_attempts, doubt_rows, doubt_due=N asked|said REASON
  *

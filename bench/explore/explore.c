@@ -298,6 +298,8 @@ static bool shows_recovery(const struct lb_testbed *testbed)
     bool is_outlived = strategy->is_lease && plan->ticks > 0 && !testbed->program->ends_by_recover;
     if (plan->deaths + plan->cuts == 0)
         return false;
+    if (lb_testbed_returns(testbed))
+        return true;
     return strategy->shape == LB_LOCK
                ? !strategy->is_lease || is_outlived
                : is_outlived && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;
@@ -370,14 +372,15 @@ static bool tell_untested(const struct lb_testbed *testbed, const struct lb_expl
     bool dies = testbed->plan.deaths + testbed->plan.cuts > 0;
     bool wants_clock = strategy->is_lease && testbed->plan.ticks == 0;
     /* Of what was in the hands of those who died, or were not told, nothing is known. */
-    bool was_tested = (testbed->tested & LB_G_BIT(g)) != 0 && !(g == LB_G_NO_LOSS && dies);
+    bool was_tested = (testbed->tested & LB_G_BIT(g)) != 0 &&
+                      !(g == LB_G_NO_LOSS && dies && !lb_testbed_returns(testbed));
     bool not_tested =
         !was_tested && g != LB_G_PROGRESS && !(g == LB_G_RECOVERY && shows_recovery(testbed));
     if (explored->search.n_schedules == 0) {
         snprintf(buf, size, "no schedule came to its end");
         return true;
     }
-    if (testbed->unmoved[0] != '\0') {
+    if (testbed->unmoved[0] != '\0' && testbed->plan.ticks > 0) {
         snprintf(buf, size, "the clock could not be moved: a statement asks for %s",
                  testbed->unmoved);
         return true;

@@ -56,8 +56,9 @@ struct lb_explore_plan {
     uint32_t rescuers; /* that run `recover`, `rounds` times each, at any time */
     uint32_t blockers; /* that lock all rows, change none, and let them go, `rounds` times each */
     uint32_t renewals; /* heartbeats of each hold, or of each item that was claimed */
-    uint32_t batch;    /* queue: items per claim */
-    uint32_t polls;    /* tries of one operation that change something and are refused */
+    uint32_t frees; /* queue: rounds of each worker that give the items back, before the others */
+    uint32_t batch; /* queue: items per claim */
+    uint32_t polls; /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
     uint32_t deaths; /* maximum number of workers that die */
     uint32_t ticks;  /* maximum number of moves of the clocks by one lease */

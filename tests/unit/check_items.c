@@ -251,6 +251,31 @@ static void nothing_is_lost(void **state)
     expect(LB_G_NO_LOSS, LB_V_VIOLATED); /* free, and yet the queue is empty */
 }
 
+/* The items of lost connections came back: an unknown outcome excuses nothing. */
+static void what_has_returned_is_not_lost(void **state)
+{
+    (void)state;
+    history_init(&history, true);
+    history.model.drained = true;
+    put(&history, 0, 1, 2, 1, 2);
+    claim(&history, 1, 1, 3, 4, 0);
+    add_op(&history, 1, LB_OP_FREE, 5, 6, LB_EV_INFO, 0, 1, 0, 0);
+    add_op(&history, 2, LB_OP_CLAIM, 3, 4, LB_EV_INFO, 0, 0, 1, 0);
+    expect(LB_G_NO_LOSS, LB_V_HELD);
+    history.model.returned = true;
+    expect(LB_G_NO_LOSS, LB_V_VIOLATED); /* neither is there */
+    claim(&history, 3, 2, 7, 8, 0);
+    expect_text(LB_G_NO_LOSS,
+                "item 1 was put by worker 0, acknowledged at 0.000002 ms, and no worker "
+                "has it, nor can claim it: it was to be given back when the worker or "
+                "its connection was lost, and later the queue was drained");
+    last_event(&history, 1)[-1].op = last_event(&history, 1)->op = LB_OP_COMPLETE;
+    expect(LB_G_NO_LOSS, LB_V_HELD); /* it may be done */
+    last_event(&history, 1)[-1].op = last_event(&history, 1)->op = LB_OP_FREE;
+    claim(&history, 3, 1, 9, 10, 0);
+    expect(LB_G_NO_LOSS, LB_V_HELD);
+}
+
 /* A complete that is answered when the item was claimed again may have been the last. */
 static void what_is_completed_late_is_not_lost(void **state)
 {
@@ -541,6 +566,7 @@ int main(void)
         cmocka_unit_test(a_beat_excuses_nobody_from_ending_its_items),
         cmocka_unit_test(claims_expire),
         cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(what_has_returned_is_not_lost),
         cmocka_unit_test(what_is_completed_late_is_not_lost),
         cmocka_unit_test(what_was_given_back_once_is_asked_for),
         cmocka_unit_test(phantoms_are_seen),

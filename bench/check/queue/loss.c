@@ -8,6 +8,10 @@
  * a claim returned beyond those recorded, may have brought as many others: only items beyond these
  * are certainly lost.
  *
+ * In a history whose lost items had been given back (returned), a claim of unknown outcome excuses
+ * nothing, unless it takes its items for good; and an item whose return had an unknown outcome must
+ * be there.
+ *
  * An item that reached the protocol's attempt limit is a dead letter; its loss is not judged.
  *
  * While a worker may have an item of a group, the rest of the group is not claimable, for any time:
@@ -50,12 +54,14 @@ static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lo
     char at[LB_AT];
     lb_witness_add(c, witness, id->put_log, id->put_event);
     witness->at_ns = id->put_high;
-    lb_witness_text(witness,
-                    "item %s was put by %s, acknowledged at %s, and is neither claimed "
-                    "nor claimable after the queue was drained%s",
-                    LB_ITEM_OF(c, id->id), lb_who(c, id->put_log, LB_WHOM),
-                    lb_at(c, id->put_high, at, sizeof at),
-                    n_lost > 1 ? "; others are lost too" : "");
+    lb_witness_text(
+        witness, "item %s was put by %s, acknowledged at %s, %s the queue was drained%s",
+        LB_ITEM_OF(c, id->id), lb_who(c, id->put_log, LB_WHOM),
+        lb_at(c, id->put_high, at, sizeof at),
+        id->is_let_go ? "and no worker has it, nor can claim it: it was to be given back when "
+                        "the worker or its connection was lost, and later"
+                      : "and is neither claimed nor claimable after",
+        n_lost > 1 ? "; others are lost too" : "");
 }
 
 /* Was it claimed before it was put, for certain? */
@@ -108,7 +114,7 @@ int lb_judge_loss(struct lb_case *c)
         bool is_unknown = !id->is_put && c->history->truncated; /* its put may be missing */
         if (id->is_claimed && !is_unknown && (!id->is_put || is_too_early(id)))
             report_phantom(c, id);
-        if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back))
+        if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back && !id->is_let_go))
             continue;
         if (is_given_up(c, id)) {
             c->doubt[LB_G_NO_LOSS] = "the items not claimed again had reached the attempt limit";
@@ -123,7 +129,7 @@ int lb_judge_loss(struct lb_case *c)
     }
     free(is_open);
     for (size_t i = 0; i < c->unknown.n; i++)
-        n_excused += unknown[i].n;
+        n_excused += c->model->returned && !unknown[i].is_final ? 0 : unknown[i].n;
     if (c->is_drained && n_missing > n_excused)
         report_lost(c, first, n_missing - n_excused);
     return 0;

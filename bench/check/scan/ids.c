@@ -236,6 +236,28 @@ static bool is_open(const struct lb_case *c, const struct lb_key *keys, size_t n
     return last != NULL && !is_ended;
 }
 
+/* True if the worker of the last claim perhaps gave it back, and no worker ended it in another way
+ * since that claim began. The events of one id. */
+static bool is_let_go(const struct lb_case *c, const struct lb_key *keys, size_t n)
+{
+    const struct lb_item_record *items = c->items.items, *last = NULL;
+    bool is_freed = false;
+    for (size_t k = 0; k < n; k++) {
+        const struct lb_item_record *e = &items[keys[k].index];
+        if (e->op == LB_OP_ITEM && (last == NULL || e->low > last->low))
+            last = e;
+    }
+    for (size_t k = 0; k < n && last != NULL; k++) {
+        const struct lb_item_record *e = &items[keys[k].index];
+        bool is_end = e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR;
+        if (is_end && e->type != LB_EV_FAIL && e->high >= last->low)
+            return false;
+        is_freed = is_freed || (e->op == LB_OP_FREE && e->type != LB_EV_OK && e->log == last->log &&
+                                e->event > last->event);
+    }
+    return is_freed;
+}
+
 /* The claims among the events of one id. */
 static void collect_claims(const struct lb_case *c, const struct lb_key *keys, size_t n,
                            struct lb_id *id)
@@ -258,6 +280,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
         id->claim_low = low; /* the first answered need not have come first */
     id->n_claims = n_claims & LB_ID_CLAIMS;
     id->is_open = is_open(c, keys, n);
+    id->is_let_go = c->model->returned && is_let_go(c, keys, n);
 }
 
 static int sort_items(struct lb_case *c)

@@ -65,6 +65,24 @@ static void explore_deaths(struct lb_asking *m)
     }
 }
 
+/* A worker dies between two commits of a claim, or of its end: its item must come again. */
+static void explore_lost_items(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (!lb_asking_claims(m, LB_G_RECOVERY) || (!lb_features_lease(f) && !f->has_recover) ||
+        f->has_beat)
+        return;
+    struct lb_ask *ask =
+        add_explored(m, "explore+crash",
+                     "it claims recovery: a worker dies at each point, and its item returns");
+    ask->explored.deaths = 1;
+    ask->explored.items = 1;
+    if (!f->has_free)
+        return;
+    ask = add_explored(m, "explore+free+crash", "it has free: a worker that gives back dies, too");
+    ask->explored.deaths = ask->explored.frees = ask->explored.workers = 1;
+}
+
 /* A worker with a lost grant begins anew under another name: only time frees the lock. */
 static void explore_cuts(struct lb_asking *m)
 {
@@ -73,7 +91,7 @@ static void explore_cuts(struct lb_asking *m)
     struct lb_ask *ask;
     if (!lb_asking_on_server(m) || waiters_count(f) || m->program->ends_by_recover ||
         !lb_asking_claims(m, LB_G_RECOVERY) ||
-        (m->strategy->shape != LB_LOCK && !lb_features_lease(f)))
+        (m->strategy->shape != LB_LOCK && !lb_features_lease(f) && !f->has_recover))
         return;
     if (m->outlook->budget_ns < THIRD_FROM_S * SECOND_NS) {
         ask = lb_asks_add(m, name, "a commit's answer is lost at each point: --budget 10m asks it");
@@ -157,6 +175,8 @@ void lb_asks_explore(struct lb_asking *m)
     }
     if (lock && lb_asking_claims(m, LB_G_RECOVERY))
         explore_deaths(m);
+    if (!lock)
+        explore_lost_items(m);
     if (lb_features_lease(f) && !m->program->ends_by_recover) {
         ask = add_explored(m, "explore+clock",
                            "it is a lease: the clock moves on by one at each point");

@@ -60,8 +60,15 @@ static void lose_connections(struct lb_asking *m, const char *scenario)
     struct lb_ask *ask =
         add_stressed(m, scenario, "disconnect", 2000, "the server ends sessions while they hold");
     set_fault_times(m, ask, "8", "2s");
-    ask = add_stressed(m, scenario, "cut", 2000, "connections are cut behind a statement");
+    ask = add_stressed(m, scenario, "cut", 3500, "connections are cut behind a statement");
     set_fault_times(m, ask, "8", "2s");
+    const struct lb_features *f = &m->outlook->features;
+    if (m->strategy->shape == LB_QUEUE && f->has_free)
+        set(ask, "free", "0.5");
+    if (m->strategy->shape == LB_QUEUE && lb_asking_claims(m, LB_G_RECOVERY)) {
+        set(ask, "ttl", "300ms");
+        set(ask, "recover", f->recovers_by_time ? "100ms" : "0");
+    }
 }
 
 /* Acknowledged commits may be lost with a server. Only the user knows how to fail over. */

@@ -65,10 +65,10 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
     const struct {
         const char *name;
         uint32_t value;
-    } counts[] = {{"rounds", ask->rounds},     {"readers", ask->readers},
-                  {"capacity", ask->capacity}, {"rescuers", ask->rescuers},
-                  {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
-                  {"producers", ask->putters}};
+    } counts[] = {
+        {"rounds", ask->rounds},     {"readers", ask->readers},   {"capacity", ask->capacity},
+        {"rescuers", ask->rescuers}, {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
+        {"producers", ask->putters}, {"frees", ask->frees},       {"batch", ask->batch}};
     char flag[40];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
@@ -199,7 +199,8 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .cuts = cell->explored.cuts,
         .ticks = cell->explored.ticks,
         .capacity = cell->explored.capacity > 0 ? cell->explored.capacity : 1,
-        .batch = 1,
+        .frees = cell->explored.frees,
+        .batch = cell->explored.batch > 0 ? cell->explored.batch : 1,
         .polls = POLLS,
         .ttl_ms = TTL_MS,
         .keep = args->keep,

@@ -98,7 +98,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     struct bounds workers = {2, 1, LB_MAX_WORKERS}, rounds = {1, 1, 20}, polls = {5, 1, 1000},
                   readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
                   producers = {0, 0, LB_MAX_WORKERS - 1}, rescuers = {0, 0, LB_MAX_WORKERS - 1},
-                  blockers = {0, 0, LB_MAX_WORKERS - 1}, renewals = {0, 0, 20},
+                  blockers = {0, 0, LB_MAX_WORKERS - 1}, renewals = {0, 0, 20}, frees = {0, 0, 20},
                   batch = {1, 1, LB_CLAIM_ROOM}, preemptions = {0, 0, 1000},
                   random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
                   most = {0, 1, UINT64_MAX / 2}, choices = {LB_CHOICE_REPLAYS, 0, 1000000};
@@ -116,6 +116,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
         {"rescuers", args->rescuers, &rescuers},
         {"blockers", args->blockers, &blockers},
         {"renewals", args->renewals, &renewals},
+        {"frees", args->frees, &frees},
         {"batch", args->batch, &batch},
         {"preemptions", args->preemptions, &preemptions},
         {"random", args->random, &random},
@@ -136,6 +137,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->rescuers = (uint32_t)rescuers.value;
     plan->blockers = (uint32_t)blockers.value;
     plan->renewals = (uint32_t)renewals.value;
+    plan->frees = (uint32_t)frees.value;
     plan->batch = (uint32_t)batch.value;
     plan->search.preemptions = args->preemptions != NULL ? (int)preemptions.value : -1;
     plan->search.random = random.value;
@@ -248,6 +250,7 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--rescuers", own->rescuers},
         {"--blockers", own->blockers},
         {"--renewals", own->renewals},
+        {"--frees", own->frees},
         {"--claims", own->claims},
         {"--isolation", own->isolation},
         {"--steps", own->steps},

@@ -7,8 +7,11 @@
 #include <stddef.h>
 
 /* MariaDB: a session's NOW() is set before each statement. SYSDATE() is the server's own, also in a
- * statement that has waited: the offset to add is encoded in a lock that the control session has
- * while the clock is ahead, since that is visible at once and belongs to no snapshot. */
+ * statement that has waited: the offset to add is encoded in locks that the control session has
+ * while the clock is ahead, one for each move of the clock up to three, since these are visible at
+ * once and belong to no snapshot. */
+#define CLOCK_LOCK(no)    "concat('lb_clock" no "_', database())"
+#define IS_CLOCK_LOCK(no) "(IS_USED_LOCK(" CLOCK_LOCK(no) ") IS NOT NULL)"
 static const char *const moved[] = {"now",
                                     "sysdate",
                                     "current_timestamp",
@@ -20,12 +23,14 @@ static const char *const moved[] = {"now",
                                     "localtime",
                                     NULL};
 static const struct lb_clock_word words[] = {
-    {"sysdate",
-     "+ INTERVAL IF(IS_USED_LOCK(concat('lb_clock_', database())) IS NULL, 0, %lld) MICROSECOND"},
+    {"sysdate", "+ INTERVAL %lld * (" IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK(
+                    "2") " + " IS_CLOCK_LOCK("3") ") MICROSECOND"},
     {NULL, NULL}};
 static const struct lb_server_clock server_clock = {
-    .set = "DO get_lock(concat('lb_clock_', database()), 0)",
-    .set_back = "DO release_lock(concat('lb_clock_', database()))",
+    .set = "DO get_lock(concat('lb_clock', 1 + " IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK(
+        "2") ", '_', database()), 0)",
+    .set_back = "DO release_lock(" CLOCK_LOCK("1") "), release_lock(" CLOCK_LOCK(
+        "2") "), release_lock(" CLOCK_LOCK("3") ")",
     .statement = "SET timestamp = unix_timestamp(sysdate(6)) + %lld / 1000",
     .statement_back = "SET timestamp = DEFAULT",
     .words = words,

@@ -135,8 +135,11 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
     unsigned move = disturb(turns, enabled);
     if (move < LB_MOVES)
         return move;
-    bool waits = !lb_has(enabled, turns->worker);
-    if (lb_has(enabled, LB_MOVE_CLOCK) && (holders != 0 || turns->is_disturbed || waits))
+    bool is_gone = turns->is_disturbed && turns->worker == turns->stopped;
+    bool waits = !is_gone && !lb_has(enabled, turns->worker);
+    /* After a fault at once, or once the others wait: a waiter may count from when it looked. */
+    bool is_due = holders != 0 || waits || (turns->is_disturbed && !turns->to_the_end);
+    if (lb_has(enabled, LB_MOVE_CLOCK) && is_due)
         return LB_MOVE_CLOCK;
     unsigned next = turns->phase == OPENS ? turns->stopped : turns->worker + 1;
     for (unsigned i = 0; i < LB_MAX_WORKERS; i++) {

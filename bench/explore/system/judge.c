@@ -38,10 +38,10 @@ static void date_drain(struct lb_testbed *testbed, size_t first)
 {
     for (size_t i = first; i < testbed->control_log.n_events; i++) {
         struct lb_event *event = &testbed->control_events[i];
-        event->time_ns += (uint64_t)testbed->clock_ms * 1000000u;
         if (testbed->counts_steps)
             event->time_ns =
                 testbed->start_ns + (testbed->n_moves + 1) * LB_STEP_NS + testbed->n_seen++;
+        event->time_ns += (uint64_t)testbed->clock_ms * 1000000u;
     }
 }
 
@@ -56,13 +56,21 @@ static uint64_t n_parted(const struct lb_testbed *testbed)
     return testbed->plan.strategy->is_lease || lb_strategy_has(plan, LB_S_RECOVER) ? n : 0;
 }
 
+/* How often a worker may have lost items in its hands. */
+static uint64_t n_lost(const struct lb_testbed *testbed)
+{
+    return testbed->n_deaths + testbed->n_cuts + n_parted(testbed);
+}
+
 /* True if a worker may still have an item without ever ending it, because it is dead or got no
  * answer. Only the end of a lease frees it. */
 static bool is_kept(const struct lb_testbed *testbed)
 {
+    if (lb_testbed_returns(testbed))
+        return false;
     bool outlived =
         testbed->plan.strategy->is_lease && testbed->outlived && testbed->unmoved[0] == '\0';
-    return testbed->n_deaths + testbed->n_cuts + n_parted(testbed) > 0 && !outlived;
+    return n_lost(testbed) > 0 && !outlived;
 }
 
 /* Does the control session put one item more, and give it back? Workers give nothing back: once is
@@ -71,6 +79,65 @@ static bool gives_back(const struct lb_testbed *testbed)
 {
     return lb_strategy_has(&testbed->strategy_plan, LB_S_FREE) && testbed->n_deaths == 0 &&
            testbed->n_cuts == 0 && (!testbed->gave_back || testbed->back_is_lost);
+}
+
+bool lb_testbed_returns(const struct lb_testbed *testbed)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    const struct lb_strategy_plan *sections = &testbed->strategy_plan;
+    const struct lb_program *program = testbed->program;
+    /* A process that is alive keeps what it has, also what it does not know of. */
+    return plan->deaths + plan->cuts > 0 && plan->strategy->shape == LB_QUEUE &&
+           !lb_testbed_has_programs(testbed) &&
+           (plan->strategy->claims & LB_G_BIT(LB_G_RECOVERY)) != 0 && program->attempts == 0 &&
+           testbed->unmoved[0] == '\0' &&
+           (plan->strategy->is_lease || lb_strategy_has(sections, LB_S_RECOVER)) &&
+           !lb_strategy_has(sections, LB_S_HEARTBEAT) && !lb_strategy_has(sections, LB_S_REGISTER);
+}
+
+/* The control session's statements ask for the clock that was moved, too. */
+static int pass(void *arg, const struct lb_step *step, struct lb_error *err)
+{
+    (void)arg;
+    (void)step;
+    (void)err;
+    return 0;
+}
+
+static void ignore(void *arg, const struct lb_step *step, int answer, const struct lb_rows *rows)
+{
+    (void)arg;
+    (void)step;
+    (void)answer;
+    (void)rows;
+}
+
+static const char *rewrite(void *arg, const char *native)
+{
+    return lb_testbed_native(arg, native);
+}
+
+static const struct lb_gate drain_gate = {.before = pass, .after = ignore, .rewrite = rewrite};
+
+/* All workers have ended. Time ends the leases of the dead, and an operator frees what they have.
+ * What is freed may be due some time later. */
+static int give_back_all(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_strategy *strategy = testbed->plan.strategy;
+    bool by_time = testbed->program->recovers_by_time;
+    int r = lb_testbed_tick(testbed, err);
+    testbed->control_actor.clock_skew_ms = testbed->clock_ms;
+    if (r != 0 || !lb_strategy_has(&testbed->strategy_plan, LB_S_RECOVER) ||
+        (strategy->is_lease && !by_time))
+        return r;
+    size_t first = testbed->control_log.n_events;
+    r = lb_operate_class(&testbed->control_op, LB_OP_RECOVER, err);
+    date_drain(testbed, first);
+    if (r < 0)
+        return r;
+    r = lb_testbed_tick(testbed, err);
+    testbed->control_actor.clock_skew_ms = testbed->clock_ms;
+    return r;
 }
 
 /* Every item that was put has been claimed, or is now, by the control session, until the queue is
@@ -87,7 +154,13 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     if (*ret_drained || is_kept(testbed))
         return 0;
     testbed->control_actor.clock_skew_ms = testbed->clock_ms;
+    testbed->control.gate = testbed->clock != NULL ? &drain_gate : NULL;
+    testbed->control.gate_arg = testbed;
     int r = plan->strategy->flow->open(&testbed->control_actor, err);
+    if (r == LB_OK && lb_testbed_returns(testbed) && n_lost(testbed) > 0) {
+        r = give_back_all(testbed, err);
+        first = testbed->control_log.n_events;
+    }
     if (r == LB_OK && back > 0)
         r = lb_operate_put(&testbed->control_op, back, 1, "x", err);
     testbed->gave_back = testbed->gave_back || back > 0;
@@ -108,6 +181,7 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
             r = lb_operate_item(&testbed->control_op, LB_OP_COMPLETE, &items[k], err);
         }
     }
+    testbed->control.gate = NULL;
     testbed->written = LB_TOUCHES_ALL;
     date_drain(testbed, first);
     *ret_drained = r == LB_EMPTY;
@@ -139,13 +213,33 @@ static int ask_permits(struct lb_testbed *testbed, struct lb_error *err)
     return r < 0 ? r : 0;
 }
 
+static struct lb_model model_of(const struct lb_testbed *testbed, bool drained, uint64_t end_ns)
+{
+    const struct lb_strategy *strategy = testbed->plan.strategy;
+    struct lb_model model = {.queue = strategy->shape == LB_QUEUE,
+                             .n_resources = 1,
+                             .capacity = testbed->capacity,
+                             .lease = strategy->is_lease,
+                             .claims = strategy->claims,
+                             .release = LB_RELEASE_BELIEF,
+                             .drained = drained,
+                             .returned =
+                                 drained && lb_testbed_returns(testbed) && n_lost(testbed) > 0,
+                             .groups = testbed->strategy_plan.groups,
+                             .complete = true, /* a hold at its end continues */
+                             .end_ns = end_ns};
+    lb_facts_take(testbed->program, &model);
+    return model;
+}
+
 int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
     const struct lb_strategy *strategy = plan->strategy;
     bool drained = false;
     int r = 0;
-    if (strategy->shape == LB_QUEUE && complete && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0)
+    if (strategy->shape == LB_QUEUE && complete &&
+        ((strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0 || lb_testbed_returns(testbed)))
         r = drain(testbed, &drained, err);
     if (r == 0 && strategy->shape == LB_LOCK && complete)
         r = ask_permits(testbed, err);
@@ -167,18 +261,9 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
     uint64_t end_ns =
         testbed->counts_steps
             ? testbed->start_ns + (testbed->n_moves + 1) * LB_STEP_NS + testbed->n_seen
-            : lb_now_ns() + (uint64_t)testbed->clock_ms * 1000000u;
-    struct lb_model model = {.queue = strategy->shape == LB_QUEUE,
-                             .n_resources = 1,
-                             .capacity = testbed->capacity,
-                             .lease = strategy->is_lease,
-                             .claims = strategy->claims,
-                             .release = LB_RELEASE_BELIEF,
-                             .drained = drained,
-                             .groups = testbed->strategy_plan.groups,
-                             .complete = true, /* a hold at its end continues */
-                             .end_ns = end_ns};
-    lb_facts_take(testbed->program, &model);
+            : lb_now_ns();
+    end_ns += (uint64_t)testbed->clock_ms * 1000000u;
+    struct lb_model model = model_of(testbed, drained, end_ns);
     r = lb_check(&view, &model, &testbed->judgement, err);
     if (r < 0)
         return r;

@@ -176,7 +176,8 @@ static int lock_round(struct script *script, struct lb_error *err)
     return r;
 }
 
-static int end_item(struct lb_task *task, struct lb_item *item, struct lb_error *err)
+static int end_item(struct lb_task *task, struct lb_item *item, enum lb_op which,
+                    struct lb_error *err)
 {
     int r;
     task->n_refusals = 0;
@@ -184,10 +185,11 @@ static int end_item(struct lb_task *task, struct lb_item *item, struct lb_error 
         r = begin_try(task, LB_STEP_LEAVE, err);
         if (r != 0)
             return r;
-        r = lb_operate_item(&task->op, LB_OP_COMPLETE, item, err);
+        r = lb_operate_item(&task->op, which, item, err);
     } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
-        lb_task_note(task, "completed %lld", (long long)item->id);
+        lb_task_note(task, which == LB_OP_FREE ? "gave back %lld" : "completed %lld",
+                     (long long)item->id);
     return r;
 }
 
@@ -198,7 +200,7 @@ static int operate_batch(struct lb_task *task, enum lb_op which, struct lb_batch
     int r;
     task->n_refusals = 0;
     do {
-        r = begin_try(task, which == LB_OP_COMPLETE ? LB_STEP_LEAVE : LB_STEP_POLL, err);
+        r = begin_try(task, which == LB_OP_RENEW_ITEM ? LB_STEP_POLL : LB_STEP_LEAVE, err);
         if (r != 0)
             return r;
         r = lb_operate_batch(&task->op, which, batch, err);
@@ -207,8 +209,11 @@ static int operate_batch(struct lb_task *task, enum lb_op which, struct lb_batch
     for (uint32_t i = 0; i < batch->n && r == LB_OK; i++)
         n_done += batch->answers[i] == LB_OK;
     if (r == LB_OK)
-        lb_task_note(task, "%s %u of %u", which == LB_OP_COMPLETE ? "completed" : "renewed", n_done,
-                     batch->n);
+        lb_task_note(task, "%s %u of %u",
+                     which == LB_OP_COMPLETE ? "completed"
+                     : which == LB_OP_FREE   ? "gave back"
+                                             : "renewed",
+                     n_done, batch->n);
     return r;
 }
 
@@ -242,11 +247,14 @@ static int renew_together(struct lb_task *task, struct hand *hand, struct lb_err
     return r;
 }
 
-/* Renews and completes all items of the claim. An item with a refused renewal is not completed. */
-static int end_claim(struct script *script, struct hand *hand, struct lb_error *err)
+/* Renews all items of the claim, and completes them or gives them back. An item with a refused
+ * renewal is not ended. */
+static int end_claim(struct script *script, struct hand *hand, enum lb_op which,
+                     struct lb_error *err)
 {
     struct lb_task *task = script->task;
-    bool together = lb_strategy_takes_batch(task->actor.plan, LB_S_COMPLETE);
+    bool together =
+        lb_strategy_takes_batch(task->actor.plan, which == LB_OP_FREE ? LB_S_FREE : LB_S_COMPLETE);
     int r = LB_OK;
     if (lb_strategy_takes_batch(task->actor.plan, LB_S_RENEW))
         r = renew_together(task, hand, err);
@@ -256,15 +264,15 @@ static int end_claim(struct script *script, struct hand *hand, struct lb_error *
         r = renew(script, &task->items[i], err);
         hand->is_lost[i] = r != LB_OK;
         if (r == LB_OK && !together)
-            r = end_item(task, &task->items[i], err);
+            r = end_item(task, &task->items[i], which, err);
     }
     if (r < 0 || r == LB_LOST || !together)
         return r;
     take_kept(task, hand);
-    return hand->batch.n > 0 ? operate_batch(task, LB_OP_COMPLETE, &hand->batch, err) : r;
+    return hand->batch.n > 0 ? operate_batch(task, which, &hand->batch, err) : r;
 }
 
-static int queue_round(struct script *script, struct lb_error *err)
+static int queue_round(struct script *script, enum lb_op which, struct lb_error *err)
 {
     struct lb_task *task = script->task;
     struct hand hand = {.n = 0};
@@ -285,15 +293,16 @@ static int queue_round(struct script *script, struct lb_error *err)
     lb_task_note(task, hand.n == 1 ? "claimed %lld" : "claimed %lld and others",
                  (long long)task->items[0].id);
     const struct lb_strategy_plan *plan = task->actor.plan;
-    bool has_batch =
-        lb_strategy_takes_batch(plan, LB_S_COMPLETE) || lb_strategy_takes_batch(plan, LB_S_RENEW);
+    bool has_batch = lb_strategy_takes_batch(plan, LB_S_COMPLETE) ||
+                     lb_strategy_takes_batch(plan, LB_S_FREE) ||
+                     lb_strategy_takes_batch(plan, LB_S_RENEW);
     r = has_batch ? lb_batch_init(&hand.batch, hand.n, err) : 0;
     if (r != 0)
         return r;
     task->has_it = true;
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
     if (r >= 0)
-        r = end_claim(script, &hand, err);
+        r = end_claim(script, &hand, which, err);
     task->has_it = false;
     if (has_batch)
         lb_batch_release(&hand.batch);
@@ -365,8 +374,10 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
         return block_round(task, err);
     case LB_ROLE_WORKER:
     default:
-        return task->actor.plan->strategy->shape == LB_LOCK ? lock_round(script, err)
-                                                            : queue_round(script, err);
+        if (task->actor.plan->strategy->shape == LB_LOCK)
+            return lock_round(script, err);
+        return queue_round(script, round < task->testbed->plan.frees ? LB_OP_FREE : LB_OP_COMPLETE,
+                           err);
     }
 }
 

@@ -456,35 +456,10 @@ static void leases_begin(struct lb_testbed *testbed)
         testbed->tasks[i].has_seen = testbed->tasks[i].saw_it_outlived = false;
 }
 
-static void leases_end(struct lb_testbed *testbed)
-{
-    testbed->outlived = true;
-    for (uint32_t i = 0; i < testbed->n_tasks; i++)
-        testbed->tasks[i].saw_it_outlived = testbed->tasks[i].has_seen;
-}
-
-static int tick(struct lb_testbed *testbed, struct lb_error *err)
-{
-    testbed->n_ticks++;
-    leases_end(testbed);
-    /* Twice: the judge allows for clocks that run at different rates. */
-    testbed->clock_ms += 2 * (int64_t)testbed->plan.ttl_ms;
-    for (uint32_t i = 0; i < testbed->n_tasks; i++)
-        testbed->tasks[i].actor.clock_skew_ms = testbed->clock_ms;
-    if (testbed->clock == NULL)
-        return 0;
-    testbed->clock_is_ahead = true;
-    int r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->set, testbed->clock_ms,
-                                 err);
-    return r != 0 ? r
-                  : lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->statement,
-                                         testbed->clock_ms, err);
-}
-
 static int make(struct lb_testbed *testbed, unsigned move, struct lb_error *err)
 {
     if (move == LB_MOVE_CLOCK)
-        return tick(testbed, err);
+        return lb_testbed_tick(testbed, err);
     struct lb_task *task = task_of(testbed, move);
     if (lb_move_is_death(move)) {
         testbed->n_deaths++;

@@ -246,6 +246,7 @@ struct lb_testbed {
     unsigned n_deaths, n_ticks, n_cuts;
     bool is_born_with_time;        /* initial rows can be old: the clock may move first */
     size_t n_before_leases;        /* moves up to the last death or cut */
+    bool moves_clock;              /* in steps, or when all workers have ended */
     bool outlived;                 /* a lease has passed since the last death, or cut */
     int64_t clock_ms;              /* what the clock steps add up to */
     struct lb_judgement judgement; /* of the last schedule that was judged */
@@ -283,6 +284,13 @@ int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
 /* Runs a statement of the testbed's clock over this session; n: ms, where it has a place. */
 int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
                          int64_t n, struct lb_error *err);
+
+/* Moves the clocks on by more than a lease. */
+int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err);
+/* True if what a dead worker had in hand, and one whose connection was lost, can be given back at
+ * the end of a schedule. */
+bool lb_testbed_returns(const struct lb_testbed *testbed);
+
 /* The statement as it is executed while the clock can be moved. */
 const char *lb_testbed_native(struct lb_testbed *testbed, const char *native);
 

@@ -61,3 +61,28 @@ int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task, s
     task->session_id = testbed->db->session_id(task->session.conn);
     return r < 0 ? r : 0;
 }
+
+static void leases_end(struct lb_testbed *testbed)
+{
+    testbed->outlived = true;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        testbed->tasks[i].saw_it_outlived = testbed->tasks[i].has_seen;
+}
+
+int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err)
+{
+    testbed->n_ticks++;
+    leases_end(testbed);
+    /* Twice: the judge allows for clocks that run at different rates. */
+    testbed->clock_ms += 2 * (int64_t)testbed->plan.ttl_ms;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        testbed->tasks[i].actor.clock_skew_ms = testbed->clock_ms;
+    if (testbed->clock == NULL)
+        return 0;
+    testbed->clock_is_ahead = true;
+    int r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->set, testbed->clock_ms,
+                                 err);
+    return r != 0 ? r
+                  : lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->statement,
+                                         testbed->clock_ms, err);
+}

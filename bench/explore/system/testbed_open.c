@@ -152,15 +152,18 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
     int r = testbed->db->space_open(plan->target, plan->strategy->name, &testbed->space, err);
     if (r != 0)
         return r;
+    testbed->moves_clock =
+        plan->ticks > 0 || (plan->deaths + plan->cuts > 0 && plan->strategy->shape == LB_QUEUE &&
+                            (plan->strategy->claims & LB_G_BIT(LB_G_RECOVERY)));
     struct lb_conn_options options = {.role = "control",
-                                      .moves_clock = plan->ticks > 0,
+                                      .moves_clock = testbed->moves_clock,
                                       .lock_timeout_ms = lb_testbed_patience_ms(plan)};
     r = lb_session_open(&testbed->control, testbed->db, testbed->space, &options, err);
     if (r != 0)
         return r;
     testbed->has_control = true;
     r = check_plan(testbed, err);
-    if (r == 0 && plan->ticks > 0 && lb_exploring(testbed->db)->clock != NULL) {
+    if (r == 0 && testbed->moves_clock && lb_exploring(testbed->db)->clock != NULL) {
         testbed->clock = lb_exploring(testbed->db)->clock;
         r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->create, 0, err);
         if (r == 0)
@@ -251,7 +254,7 @@ static void find_unmoved_clock(struct lb_testbed *testbed)
     /* Defaults matter for puts; before the clock is stepped they are correct anyway. */
     bool is_ignored =
         testbed->clock == NULL || !testbed->clock->keeps_defaults || testbed->plan.putters == 0;
-    for (int s = 0; s < LB_SECTIONS && testbed->plan.ticks > 0; s++)
+    for (int s = 0; s < LB_SECTIONS && testbed->moves_clock; s++)
         for (size_t i = 0; i < program->sections[s].n_statements; i++)
             if (s != LB_S_TEARDOWN && s != LB_S_COUNT && s != LB_S_PERMITS &&
                 !(s == LB_S_SETUP && is_ignored) &&
@@ -421,6 +424,9 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
                        testbed->db->product);
     if (plan->rescuers > 0 && !has_section(testbed, LB_S_RECOVER))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
+                       plan->strategy->name);
+    if (plan->frees > 0 && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_FREE)))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free, which --frees runs",
                        plan->strategy->name);
     testbed->strategy_plan = (struct lb_strategy_plan){
         .strategy = plan->strategy,

@@ -79,6 +79,7 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         .recovery_bound_ns = scenario->recovery_bound_ns,
         .groups = run->plan.groups,
         .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
+    model.returned = model.drained && run->team != NULL && lb_team_has_returned(run->team);
     lb_facts_take(run->plan.program, &model);
     if (scenario->duplicate_ids || scenario->ids != LB_IDS_UNIQUE) { /* no row is one worker's */
         model.own_rows = false;

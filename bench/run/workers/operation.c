@@ -53,13 +53,19 @@ static inline int finish_as(struct lb_operator *op, enum lb_measure measure, str
     return answer;
 }
 
+/* An answer below 0: the operation was given up, perhaps between two commits. */
+static bool leaves_unknown(int answer)
+{
+    return answer == LB_LOST || answer < 0;
+}
+
 static inline int finish(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
                          int answer)
 {
     return finish_as(op, measure, event, answer,
-                     answer == LB_OK     ? LB_EV_OK
-                     : answer == LB_LOST ? LB_EV_INFO
-                                         : LB_EV_FAIL);
+                     answer == LB_OK          ? LB_EV_OK
+                     : leaves_unknown(answer) ? LB_EV_INFO
+                                              : LB_EV_FAIL);
 }
 
 static inline uint8_t mode_flag(const struct lb_request *request)
@@ -300,7 +306,7 @@ static bool end_one(struct lb_operator *op, enum lb_op which, int64_t id, int an
     bool is_held = lb_strategy_holds_in_tx(op->actor->plan);
     bool is_open = is_held && session != NULL && session->in_tx;
     /* As for one item: see lb_operate_item. */
-    bool is_unknown = answer == LB_LOST || (is_held && !is_open && answer > LB_OK);
+    bool unknown = leaves_unknown(answer) || (is_held && !is_open && answer > LB_OK);
     struct lb_event event = {.time_ns = op->end_ns,
                              .value = (uint64_t)id,
                              .process = op->process,
@@ -309,14 +315,14 @@ static bool end_one(struct lb_operator *op, enum lb_op which, int64_t id, int an
                              .answer = (uint8_t)(answer < 0 ? LB_OTHER : answer),
                              .flags = (uint8_t)(answer == LB_OK && !is_open ? LB_EVF_EFFECTIVE : 0),
                              .type = answer == LB_OK ? LB_EV_OK
-                                     : is_unknown    ? LB_EV_INFO
+                                     : unknown       ? LB_EV_INFO
                                                      : LB_EV_FAIL};
     append(op, &event);
     if (op->measured) {
         op->counts[LB_M_RELEASE].attempts++;
         op->counts[LB_M_RELEASE].answers[event.answer]++;
     }
-    return is_unknown;
+    return unknown;
 }
 
 static void invoke_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch)

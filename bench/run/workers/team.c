@@ -69,3 +69,29 @@ bool lb_team_wait(struct lb_team *team, uint64_t deadline_ns, enum lb_phase limi
             return true;
     }
 }
+
+void lb_team_note_due(struct lb_team *team, uint64_t ms)
+{
+    enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
+    uint64_t due_ns = lb_now_ns() + ms * UINT64_C(1000000) + CLOCKS_NS;
+    uint64_t before_ns = atomic_load(&team->retried_ns);
+    while (before_ns < due_ns &&
+           !atomic_compare_exchange_weak(&team->retried_ns, &before_ns, due_ns))
+        ;
+}
+
+void lb_team_lost_items(struct lb_team *team)
+{
+    enum {
+        LATE_MS = 1000, /* so long the server may go on with a statement that was sent */
+        MOST_MS = 8000  /* longer times are not waited for: an unknown outcome excuses a loss */
+    };
+    const struct lb_strategy_plan *plan = team->plan;
+    bool is_long = (plan->strategy->is_lease && plan->ttl_ms > MOST_MS) ||
+                   (team->scenario->recover_ns > 0 && plan->limit_ms > MOST_MS);
+    if ((plan->strategy->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 || is_long)
+        return;
+    atomic_store(&team->item_death_ns, lb_now_ns() + LATE_MS * UINT64_C(1000000));
+    if (plan->strategy->is_lease)
+        lb_team_note_due(team, plan->ttl_ms + LATE_MS);
+}

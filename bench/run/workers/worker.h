@@ -176,6 +176,8 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
                         bool claims);
 void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
                          const bool *is_lost, bool claims);
+/* Has it come back? False also if nothing was lost. */
+bool lb_team_has_returned(const struct lb_team *team);
 /* Items that a claim may bring. */
 static inline uint32_t lb_claim_room(const struct lb_scenario *scenario)
 {

@@ -88,17 +88,6 @@ static bool is_retried(struct lb_worker *worker, enum lb_op which)
            (!lb_strategy_has(plan, LB_S_FREE) || lb_random_unit(&worker->random) < 0.5);
 }
 
-/* Before the epoch in which it was ended: until it is due the queue is not drained. */
-static void note_retried(struct lb_team *team)
-{
-    enum { CLOCKS_NS = 50000000 }; /* the database's clock need not run as ours */
-    uint64_t due_ns = lb_now_ns() + team->plan->delay_ms * UINT64_C(1000000) + CLOCKS_NS;
-    uint64_t before_ns = atomic_load(&team->retried_ns);
-    while (before_ns < due_ns &&
-           !atomic_compare_exchange_weak(&team->retried_ns, &before_ns, due_ns))
-        ;
-}
-
 /* May the next claim go out with the section's statement? */
 static bool takes_claim(const struct lb_worker *worker, enum lb_op which)
 {
@@ -157,7 +146,7 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
         claims = false;
     } while (!is_over(worker, answer, ++n_refusals));
     if (later)
-        note_retried(team);
+        lb_team_note_due(team, team->plan->delay_ms);
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
     if (which == LB_OP_ERROR && answer == LB_OK)
         note_error(team, item);

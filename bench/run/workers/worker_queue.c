@@ -52,6 +52,24 @@ static bool awaits_recovery(struct lb_team *team)
                                  death_ns + team->plan->limit_ms * UINT64_C(1000000) + CLOCKS_NS;
 }
 
+bool lb_team_has_returned(const struct lb_team *team)
+{
+    const struct lb_strategy_plan *plan = team->plan;
+    const struct lb_program *program = plan->program;
+    const uint64_t lost_ns = atomic_load(&team->item_death_ns);
+    const uint64_t ms = recovers(team) ? plan->limit_ms : plan->ttl_ms;
+    if (lost_ns == 0 || program == NULL || team->has_others || program->reads_replica ||
+        program->attempts > 0 || (plan->strategy->claims & LB_G_BIT(LB_G_RECOVERY)) == 0)
+        return false;
+    /* A process that is alive keeps what it has, also what it does not know of. */
+    if (lb_strategy_has(plan, LB_S_HEARTBEAT) || lb_strategy_has(plan, LB_S_REGISTER))
+        return false;
+    if (!recovers(team) && !plan->strategy->is_lease)
+        return false;
+    uint64_t by_ns = recovers(team) ? atomic_load(&team->recovered_ns) : lb_now_ns();
+    return by_ns >= lost_ns + ms * UINT64_C(1000000) + CLOCKS_NS;
+}
+
 /* True if a recovery may have brought an item back: one of a live or dead worker. */
 static bool may_have_recovered(struct lb_worker *worker)
 {

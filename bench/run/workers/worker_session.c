@@ -220,6 +220,8 @@ bool lb_worker_refused(struct lb_worker *worker, int answer, unsigned n_refusals
         return false;
     lb_worker_note_refusal(worker, answer);
     if (answer == LB_LOST) {
+        if (worker->role == LB_ROLE_CONSUMER)
+            lb_team_lost_items(team);
         reconnect(worker);
         return false;
     }

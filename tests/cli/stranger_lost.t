@@ -1,0 +1,67 @@
+#!/usr/bin/env perl
+# A worker, or its connection, is lost between two commits of a queue's sections: its item must come back.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $folder = "$ENV{LB_SOURCE}/tests/strangers";
+my $file = "$folder/parted-moves.sql";
+my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+
+my ($status, $out, $err) = lockbench('verify', '-s', $file, '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ \Q$_\E /m, "$_ is planned") or diag $err for 'explore+crash', 'explore+free+crash';
+
+# Each section in two commits, and what shows it.
+my @free = ('--workers', '1', '--frees', '1');
+for my $uri (grep { defined } 'sqlite:', $postgres) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    for ([[], []], [[], \@free], [['--opt', 'claim=parted'], []], [['--opt', 'free=parted'], \@free]) {
+        my ($options, $with) = @$_;
+        my $wanted = @$options ? 'violated' : 'held';
+        ($status, $out, $err) = lockbench('explore', '-s', $file, '-d', $uri, @$options, @$with, '--steps', 'crash', '-q');
+        is($status, $wanted eq 'held' ? 0 : 1, "$engine, @$options @$with: status") or diag $out, $err;
+        like($out, qr/^ +no-loss +$wanted$/m, "... no-loss is $wanted");
+        like($out, qr/^ +recovery +held$/m, '... and recovery held');
+        my ($again) = $out =~ /^ +again: lockbench (.*)$/m;
+        next if $wanted eq 'held' || $engine ne 'sqlite';
+        (undef, $out) = lockbench(split(/ /, $again), '-q');
+        like($out, qr/no-loss is violated/, '... the witness shows it again');
+    }
+}
+($status, undef, $err) = lockbench('explore', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--frees', '1');
+is($status, 2, '--frees without a section free: refused');
+like($err, qr/plainjob has no section free, which --frees runs/, '... in words');
+
+# A completion in two commits: the item may be done, and need not come back.
+(my $text = slurp($file)) =~ s/^-- name: complete\n.*?\n\n/-- name: complete\n-- require: row
+DELETE FROM works WHERE id = :id AND worker = :worker;
+INSERT INTO waits (id, payload) SELECT 0, '' WHERE 1 = 0;
+SELECT 1 AS done;\n\n/ms or die 'no complete';
+($status, $out, $err) = lockbench('explore', '-s', spew('done.sql', $text), '-d', 'sqlite:', '--steps', 'crash', '--workers', '1', '-q');
+unlike($out, qr/violated/, 'a completion in two commits: nothing is violated');
+
+# A queue with a rescuer is drained, too.
+($status, $out, $err) = lockbench('explore', '-s', $file, '-d', 'sqlite:', '--steps', 'crash', '--rescuers', '1', '--workers', '1', '-q');
+like($out, qr/^ +no-loss +held$/m, 'a rescuer beside: drained and judged') or diag $err;
+
+# Connections that are cut in free: what was given back must be there.
+SKIP: {
+    skip 'no postgres server', 2 if !defined $postgres;
+    my @cut = ('verify', '-s', $file, '-d', $postgres, '-S', 'steady', '--free', '0.5', '--fault', 'cut', '--fault-count', '8',
+        '--ttl', '300ms', '--recover', '100ms', '-q');
+    ($status, $out) = until_shown(sub { return $_[1] =~ /no-loss$/m }, @cut);
+    like($out, qr/^ok \d+ - parted-moves postgres steady no-loss$/m, 'free in one commit: no-loss held');
+    ($status, $out) = until_shown(sub { return $_[1] =~ /^not ok/m }, @cut, '--opt', 'free=parted');
+    like($out, qr/^not ok \d+ - parted-moves postgres steady no-loss$/m, 'free in two commits: not held any more');
+}
+
+# A waiter that dies in line is among the first schedules.
+($status, $out) = lockbench('explore', '-s', "$folder/dead-waiter.sql", '-d', 'sqlite:', '--opt', 'seen=all', '--steps', 'clock,crash', '--first', '-q');
+like($out, qr/recovery +violated/, 'a dead waiter is found');
+my ($n) = $out =~ /violation: (\d+) schedules? run/;
+cmp_ok($n // 99, '<=', 10, '... within ten schedules');
+
+done_testing();
