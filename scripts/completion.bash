@@ -26,6 +26,8 @@ _lockbench() {
     --baseline) words=$("$program" list results --names 2>/dev/null) ;;
     --fault) words="none $("$program" list faults --names 2>/dev/null | grep -vx skew)" ;;
     --steps) words='clock crash cut' ;;
+    --aged) words='finished failed delayed claimed waiting other-class' ;;
+    --statistics) words='fresh stale default' ;;
     --ids) words='unique spid guid host' ;;
     --model) words='mutex reentrant semaphore: rwlock lease queue fifo' ;;
     --release) words='belief state' ;;
@@ -67,7 +69,7 @@ _lockbench() {
     # Lists are completed at their last name.
     local before=''
     if [[ $previous == -s || $previous == -S || $previous == --strategy || $previous == --scenario ||
-        $previous == --faults || $previous == --steps || $previous == --metric ]] && [[ $current == *,* ]]; then
+        $previous == --faults || $previous == --steps || $previous == --aged || $previous == --metric ]] && [[ $current == *,* ]]; then
         before=${current%,*},
     fi
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$words" -- "${current#"$before"}")

@@ -34,7 +34,7 @@ end
 # Where the option before takes one of the words below, nothing else is offered.
 function __lockbench_is_free
     not __fish_use_subcommand
-    and not __lockbench_after -s --strategy -S --scenario -d --database --fault --faults --steps --ids --model --release --export \
+    and not __lockbench_after -s --strategy -S --scenario -d --database --fault --faults --aged --statistics --steps --ids --model --release --export \
         --metric --arrivals --backoff --isolation --format --baseline
 end
 
@@ -48,6 +48,8 @@ complete -c lockbench -n '__lockbench_after --faults' -a '(__fish_append , all (
 complete -c lockbench -n '__lockbench_after --baseline' -a '(__lockbench_list results)'
 complete -c lockbench -n '__lockbench_after --fault' -a 'none (__lockbench_list faults | string match -v skew)'
 complete -c lockbench -n '__lockbench_after --steps' -a '(__fish_append , clock crash cut)'
+complete -c lockbench -n '__lockbench_after --aged' -a '(__fish_append , finished failed delayed claimed waiting other-class)'
+complete -c lockbench -n '__lockbench_after --statistics' -a 'fresh stale default'
 complete -c lockbench -n '__lockbench_after --ids' -a 'unique spid guid host'
 complete -c lockbench -n '__lockbench_after --model' -a 'mutex reentrant semaphore: rwlock lease queue fifo'
 complete -c lockbench -n '__lockbench_after --release' -a 'belief state'

@@ -32,6 +32,7 @@ enum lb_exit lb_command_plan(const struct lb_args *args);
 enum lb_exit lb_command_diff(const struct lb_args *args);
 enum lb_exit lb_command_explore(const struct lb_args *args);
 enum lb_exit lb_command_mutate(const struct lb_args *args);
+enum lb_exit lb_command_age(const struct lb_args *args);
 enum lb_exit lb_command_record(const struct lb_args *args);
 enum lb_exit lb_command_report(const struct lb_args *args);
 enum lb_exit lb_command_check(const struct lb_args *args);

@@ -96,6 +96,7 @@ struct lb_space;
 struct lb_probe;
 struct lb_exploring;
 struct lb_whole_seconds;
+struct lb_aging;
 
 /* The part of a conn that every engine keeps up to date. */
 struct lb_conn_head {
@@ -323,6 +324,10 @@ struct lb_db {
     bool has_question_operators;
     /* What explore needs; see exploring.h. NULL: it cannot be explored. */
     const struct lb_exploring *exploring;
+    /* Steps of the engine's virtual machine for this statement so far. Optional. */
+    double (*steps)(struct lb_stmt *stmt);
+    /* What age needs; see aging.h. NULL: its tables cannot be aged. */
+    const struct lb_aging *aging;
 };
 
 /* All engines that were built in; NULL-terminated: the list is in cmake/LbEngines.cmake. */

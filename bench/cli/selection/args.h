@@ -29,7 +29,8 @@ enum lb_flag_group {
     LB_FLAGS_PLAN = 1 << 16,     /* plan's own, besides the selection */
     LB_FLAGS_EXPLORED = 1 << 17, /* --no-explore */
     LB_FLAGS_RECORD = 1 << 18,   /* -s -d --opt -o of record */
-    LB_FLAGS_MUTATE = 1 << 19    /* --budget --mutant --fail-under --format */
+    LB_FLAGS_MUTATE = 1 << 19,   /* --budget --mutant --fail-under --format */
+    LB_FLAGS_AGE = 1 << 20       /* age's own, besides the selection */
 };
 
 struct lb_words {
@@ -60,6 +61,10 @@ struct lb_plan_args {
     const char *workers; /* of the sweep. Borrowed: no flag of its own */
 };
 
+struct lb_age_args {
+    char *aged, *statistics, *rows, *slo, *demand;
+};
+
 struct lb_args {
     const struct lb_command *command;
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, formats, positional;
@@ -71,6 +76,7 @@ struct lb_args {
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
     struct lb_plan_args plan;
+    struct lb_age_args age;
     struct lb_override *overrides; /* in the order given */
     size_t n_overrides, overrides_room;
     /* Made from the above by lb_args_parse. */

@@ -14,6 +14,7 @@ static const struct {
 } told[] = {{LB_FLAGS_LIST, {"text", "json"}},
             {LB_FLAGS_EXPLORE, {"text", "json"}},
             {LB_FLAGS_MUTATE, {"text", "json", "tap"}},
+            {LB_FLAGS_AGE, {"text", "json"}},
             {LB_FLAGS_DIFF, {"text", "json", "markdown"}},
             {LB_FLAGS_CHECK, {"text", "json", "tap"}}};
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, HELP_COLUMN = 28, FEW_OPTIONS = 12 };
+enum { WIDTH = 80, HELP_COLUMN = 28, FEW_OPTIONS = 11 };
 
 /* The options of the short help, in its order. Each command has some of them. */
 static const struct {
@@ -13,7 +13,9 @@ static const struct {
               {"scenario", "a name, or a file ./my.ini; see list scenarios"},
               {"opt", NULL},
               {"slo", "this percentile of the wait must stay below TIME"},
-              {"demand", "how many workers does this rate need?"},
+              {"demand", "arrivals per second, such as 300/s"},
+              {"aged", "states: finished, failed, delayed, ..."},
+              {"rows", "the most items of each state (64000)"},
               {"faults", "runs each scenario once under each of these"},
               {"model", NULL},
               {"claims", NULL},

@@ -13,6 +13,7 @@
  * Source: https://mariadb.com/kb/en/mariadb-error-codes/, /kb/en/get_lock/,
  * /kb/en/information-schema-innodb_trx-table/.
  */
+#include "aging.h"
 #include "exploring.h"
 #include "leash.h"
 #include "mariadb_conn.h"
@@ -529,4 +530,5 @@ const struct lb_db lb_db_mariadb = {
     .waits = lb_maria_waits,
     .whole_seconds = &lb_mariadb_whole_seconds,
     .exploring = &lb_mariadb_exploring,
+    .aging = &lb_mariadb_aging,
 };

@@ -9,6 +9,7 @@
  *
  * Source: https://www.postgresql.org/docs/current/libpq.html, /errcodes-appendix.html.
  */
+#include "aging.h"
 #include "clock.h"
 #include "exploring.h"
 #include "postgres_replica.h"
@@ -429,4 +430,5 @@ const struct lb_db lb_db_postgres = {
     .has_question_operators = true,
     .whole_seconds = &lb_postgres_whole_seconds,
     .exploring = &lb_postgres_exploring,
+    .aging = &lb_postgres_aging,
 };

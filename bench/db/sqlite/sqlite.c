@@ -15,6 +15,7 @@
  *
  * Source: https://www.sqlite.org/rescode.html, /wal.html, /c3ref/busy_handler.html.
  */
+#include "aging.h"
 #include "clock.h"
 #include "db.h"
 #include "exploring.h"
@@ -506,6 +507,11 @@ static int sqlite_execute(struct lb_conn *conn, struct lb_stmt *stmt, const stru
     return r;
 }
 
+static double sqlite_steps(struct lb_stmt *stmt)
+{
+    return sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_VM_STEP, 0);
+}
+
 static const char *sqlite_column(struct lb_conn *conn, size_t column)
 {
     return sqlite3_column_name(conn->last->handle, (int)column);
@@ -673,4 +679,6 @@ const struct lb_db lb_db_sqlite = {
     .counters = sqlite_counters,
     .whole_seconds = &lb_sqlite_whole_seconds,
     .exploring = &lb_sqlite_exploring,
+    .steps = sqlite_steps,
+    .aging = &lb_sqlite_aging,
 };

@@ -1,0 +1,339 @@
+/* Measuring a queue at growing sizes: see age.h. */
+#include "age.h"
+
+#include "aged_cost.h"
+#include "clock.h"
+#include "ordinary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const lb_age_op_names[LB_AGE_OPS] = {
+    [LB_AGE_PUT] = "put",     [LB_AGE_CLAIM] = "claim", [LB_AGE_COMPLETE] = "complete",
+    [LB_AGE_ERROR] = "error", [LB_AGE_RENEW] = "renew", [LB_AGE_RECOVER] = "recover",
+    [LB_AGE_COUNT] = "count"};
+
+enum { TTL_MS = 600000, LOCK_TIMEOUT_MS = 10000 };
+
+/* One state, in a space of its own. */
+struct bench {
+    const struct lb_age_plan *plan;
+    const struct lb_db *db;
+    struct lb_space *space;
+    struct lb_program *program;
+    struct lb_session session;
+    bool has_session, is_set_up, is_open;
+    struct lb_strategy_plan strategy_plan;
+    struct lb_actor actor;
+    struct lb_aged aged;
+    struct lb_aged_cost cost;
+    struct lb_age_state *state;
+    int64_t next_id;
+    size_t size; /* which one is measured */
+};
+
+/* --- operations --- */
+
+static void note(struct bench *bench, enum lb_age_op op, uint64_t start_ns)
+{
+    struct lb_age_point *point = &bench->state->curves[op].points[bench->size];
+    const struct lb_aged_cost *cost = &bench->cost;
+    bool is_settled = cost->settled_cost > cost->cost;
+    point->cost = is_settled ? cost->settled_cost : cost->cost;
+    uint64_t ns = lb_now_ns() - start_ns - cost->counting_ns;
+    point->ns = point->ns == 0 || ns < point->ns ? ns : point->ns;
+    snprintf(point->plan, sizeof point->plan, "%s", is_settled ? cost->settled_plan : cost->plan);
+    bench->state->curves[op].is_there = true;
+}
+
+static int answered(struct bench *bench, const char *what, int answer, struct lb_error *err)
+{
+    if (answer <= LB_OK)
+        return answer;
+    return lb_fail(err, LB_E_UNSUPPORTED, "%s was answered %s%s%s", what, lb_answer_name(answer),
+                   bench->session.message[0] != '\0' ? ": " : "", bench->session.message);
+}
+
+static int put(struct bench *bench, struct lb_error *err)
+{
+    uint64_t start_ns = lb_now_ns();
+    lb_aged_cost_begin(&bench->cost);
+    int r = bench->plan->strategy->flow->put(&bench->actor, bench->next_id++, 1, "payload", err);
+    note(bench, LB_AGE_PUT, start_ns);
+    return answered(bench, "put", r, err);
+}
+
+static int claim(struct bench *bench, struct lb_item *item, struct lb_error *err)
+{
+    uint32_t n = 0;
+    int64_t marked = 0;
+    uint64_t start_ns = lb_now_ns();
+    lb_aged_cost_begin(&bench->cost);
+    int r = bench->plan->strategy->flow->claim(&bench->actor, 1, item, 1, &n, &marked, err);
+    note(bench, LB_AGE_CLAIM, start_ns);
+    if (r == LB_OK && n == 0)
+        r = LB_EMPTY;
+    return answered(bench, "claim", r, err);
+}
+
+static int end(struct bench *bench, enum lb_age_op op, enum lb_section_name section,
+               struct lb_item *item, struct lb_error *err)
+{
+    uint64_t start_ns = lb_now_ns();
+    lb_aged_cost_begin(&bench->cost);
+    int r = lb_aged_end(&bench->actor, section, item, err);
+    note(bench, op, start_ns);
+    return answered(bench, lb_section_text(section), r, err);
+}
+
+static int count(struct bench *bench, struct lb_error *err)
+{
+    struct lb_section_result result;
+    struct lb_bag bag;
+    lb_ordinary_fill_class(&bag, &bench->strategy_plan);
+    return lb_runner_section(&bench->actor.runner, LB_S_COUNT, &bag, false, NULL, NULL, &result,
+                             err);
+}
+
+/* What works on the whole class: in a transaction that is undone. */
+static int whole(struct bench *bench, enum lb_age_op op, struct lb_error *err)
+{
+    struct lb_error ignored;
+    struct lb_age_curve *curve = &bench->state->curves[op];
+    uint64_t start_ns = lb_now_ns();
+    lb_aged_cost_begin(&bench->cost);
+    int r = lb_session_begin(&bench->session, LB_BEGIN_DEFAULT, err);
+    if (r == LB_OK && op == LB_AGE_COUNT)
+        r = count(bench, err);
+    else if (r == LB_OK)
+        r = bench->plan->strategy->flow->recover(&bench->actor, err);
+    note(bench, op, start_ns);
+    lb_session_rollback(&bench->session, &ignored);
+    if (r > LB_OK && r != LB_BUSY && r != LB_EMPTY)
+        snprintf(curve->refused, sizeof curve->refused, "%s", lb_answer_name(r));
+    return r < 0 ? r : 0;
+}
+
+static int measure_size(struct bench *bench, struct lb_error *err)
+{
+    enum { ITEMS = 3 };
+    struct lb_item item = {0};
+    const struct lb_strategy_plan *plan = &bench->strategy_plan;
+    int r = 0;
+    for (int i = 0; i < ITEMS && r == 0; i++)
+        r = put(bench, err);
+    /* The claim that is kept is that of the last round; the others have warmed what it reads. */
+    for (int i = 0; i < ITEMS && r == 0; i++) {
+        bool fails = i == 0 && lb_strategy_has(plan, LB_S_ERROR);
+        r = claim(bench, &item, err);
+        if (r == 0 && lb_strategy_has(plan, LB_S_RENEW))
+            r = end(bench, LB_AGE_RENEW, LB_S_RENEW, &item, err);
+        if (r == 0)
+            r = end(bench, fails ? LB_AGE_ERROR : LB_AGE_COMPLETE,
+                    fails ? LB_S_ERROR : LB_S_COMPLETE, &item, err);
+    }
+    if (r == 0 && lb_strategy_has(plan, LB_S_RECOVER))
+        r = whole(bench, LB_AGE_RECOVER, err);
+    if (r == 0 && lb_strategy_has(plan, LB_S_COUNT))
+        r = whole(bench, LB_AGE_COUNT, err);
+    return r;
+}
+
+/* --- one state --- */
+
+static int open_bench(struct bench *bench, struct lb_error *err)
+{
+    static const uint32_t capacity[1] = {1};
+    const struct lb_age_plan *plan = bench->plan;
+    struct lb_conn_options options = {.role = "age", .lock_timeout_ms = LOCK_TIMEOUT_MS};
+    struct lb_scaled scaled;
+    struct lb_setting settings[64];
+    lb_file_scale(plan->file, bench->db, TTL_MS, false, plan->settings, plan->n_settings, &scaled);
+    if (scaled.n_settings + plan->n_settings > 64)
+        return lb_fail(err, LB_E_USAGE, "more than %d options", 64 - LB_SCALED);
+    memcpy(settings, scaled.settings, scaled.n_settings * sizeof *settings);
+    if (plan->n_settings > 0)
+        memcpy(settings + scaled.n_settings, plan->settings, plan->n_settings * sizeof *settings);
+    int r = lb_program_new(plan->file, bench->db, plan->strategy->options, settings,
+                           scaled.n_settings + plan->n_settings, &bench->program, err);
+    if (r == 0 && bench->program->makes_schema)
+        r = lb_fail(err, LB_E_UNSUPPORTED,
+                    "its setup makes a schema: only the tables of the run's "
+                    "own schema are aged");
+    if (r == 0)
+        r = bench->db->space_open(plan->target, plan->strategy->name, &bench->space, err);
+    if (r == 0)
+        r = lb_session_open(&bench->session, bench->db, bench->space, &options, err);
+    bench->has_session = r == 0;
+    if (r != 0)
+        return r;
+    bench->strategy_plan =
+        (struct lb_strategy_plan){.strategy = plan->strategy,
+                                  .program = bench->program,
+                                  .space_no = bench->db->space_number(bench->space),
+                                  .n_resources = 1,
+                                  .capacity = capacity,
+                                  .ttl_ms = scaled.lease_ms,
+                                  .limit_ms = scaled.limit_ms,
+                                  .lease_least_ms = scaled.lease_least_ms,
+                                  .limit_least_ms = scaled.limit_least_ms,
+                                  .groups = 1000000,
+                                  .delay_ms = LB_AGED_DELAY_MS};
+    r = plan->strategy->flow->setup(&bench->strategy_plan, &bench->session, err);
+    bench->is_set_up = r == LB_OK;
+    bench->actor =
+        (struct lb_actor){.plan = &bench->strategy_plan, .session = &bench->session, .name = "age"};
+    if (r == LB_OK)
+        r = plan->strategy->flow->open(&bench->actor, err);
+    bench->is_open = r == LB_OK;
+    if (r == LB_OK && lb_strategy_has(&bench->strategy_plan, LB_S_REGISTER))
+        r = plan->strategy->flow->enroll(&bench->actor, err);
+    return answered(bench, "setup", r, err);
+}
+
+static int close_bench(struct bench *bench, int r, struct lb_error *err)
+{
+    struct lb_error closing;
+    bench->session.gate = NULL;
+    lb_aged_release(&bench->aged);
+    if (bench->is_open)
+        bench->plan->strategy->flow->close(&bench->actor);
+    if (bench->is_set_up)
+        bench->plan->strategy->flow->teardown(&bench->strategy_plan, &bench->session, &closing);
+    if (bench->has_session)
+        lb_session_close(&bench->session);
+    if (bench->space != NULL && bench->db->space_close(bench->space, false, &closing) != 0 &&
+        r == 0) {
+        *err = closing;
+        r = closing.code;
+    }
+    lb_program_free(bench->program);
+    return r;
+}
+
+static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct lb_error *err)
+{
+    const struct lb_age_plan *plan = bench->plan;
+    const uint64_t total = plan->sizes[plan->n_sizes - 1] / LB_AGED_ITEMS;
+    uint64_t filled = 1; /* the samples themselves */
+    int r =
+        lb_aged_begin(&bench->aged, &bench->actor, bench->space, state, plan->statistics, 1, err);
+    bench->next_id = LB_AGED_ITEMS + 1;
+    if (r == 0)
+        lb_aged_cost_watch(&bench->cost, bench->program, &bench->session);
+    for (bench->size = 0; bench->size < plan->n_sizes && r == 0; bench->size++) {
+        uint64_t to = plan->sizes[bench->size] / LB_AGED_ITEMS;
+        if (atomic_load(plan->interrupt) != 0)
+            return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+        r = lb_aged_fill(&bench->aged, filled - 1, to - 1, total, lb_aged_age_s(state), err);
+        filled = to;
+        if (r == 0 && plan->statistics == LB_AGED_FRESH)
+            r = lb_aged_analyse(&bench->aged, err);
+        if (r == 0)
+            r = measure_size(bench, err);
+    }
+    return r;
+}
+
+static int measure_state(const struct lb_age_plan *plan, enum lb_aged_state state,
+                         struct lb_age *age, struct lb_error *err)
+{
+    struct bench *bench = calloc(1, sizeof *bench);
+    struct lb_age_state *into = &age->states[state];
+    if (bench == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    into->is_asked = true;
+    bench->plan = plan;
+    bench->db = plan->target->db;
+    bench->state = into;
+    int r = open_bench(bench, err);
+    bool is_opened = r == 0;
+    if (r == 0)
+        r = measure_sizes(bench, state, err);
+    r = close_bench(bench, r, err);
+    free(bench);
+    if (is_opened && (r == LB_E_UNSUPPORTED || r == LB_E_SQL)) {
+        snprintf(into->refused, sizeof into->refused, "%s", err->message);
+        err->code = r = 0;
+    }
+    return r;
+}
+
+/* Where the plan changes between two sizes, each plan has a law of its own: that with the most
+ * points says how the cost grows, and the last cost how high it is by now. */
+static void fit_curve(const struct lb_age *age, struct lb_age_curve *curve)
+{
+    double x[LB_AGE_SIZES], y[LB_AGE_SIZES];
+    size_t from = 0, n = 0, last = age->n_sizes - 1;
+    for (size_t i = 0, begin = 0; i < age->n_sizes; i++) {
+        x[i] = (double)age->sizes[i];
+        y[i] = curve->points[i].cost;
+        if (i > 0 && strcmp(curve->points[i - 1].plan, curve->points[i].plan) != 0)
+            begin = i;
+        if (i + 1 - begin >= n) {
+            from = begin;
+            n = i + 1 - begin;
+        }
+    }
+    if (n < 2) {
+        from = 0;
+        n = age->n_sizes;
+    }
+    lb_growth_fit(x + from, y + from, n, &curve->growth);
+    curve->growth.per_1000 = (y[last] - y[0]) / (x[last] - x[0]) * 1000;
+    double fitted = lb_growth_at(&curve->growth, x[last]);
+    if (from + n <= last && fitted > 0) {
+        curve->growth.a *= y[last] / fitted;
+        curve->growth.b *= y[last] / fitted;
+    }
+}
+
+static void fit_state(struct lb_age *age, struct lb_age_state *state)
+{
+    for (size_t op = 0; op < LB_AGE_OPS && state->refused[0] == '\0'; op++) {
+        struct lb_age_curve *curve = &state->curves[op];
+        if (curve->is_there && curve->refused[0] == '\0')
+            fit_curve(age, curve);
+    }
+}
+
+int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb_error *err)
+{
+    int r = 0;
+    if (plan->strategy->shape != LB_QUEUE)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s is a lock: only queues have items that age",
+                       plan->strategy->name);
+    if (plan->file == NULL || plan->target->db->aging == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements that can be looked at",
+                       plan->strategy->name);
+    *ret = (struct lb_age){.unit = plan->target->db->aging->unit, .n_sizes = plan->n_sizes};
+    memcpy(ret->sizes, plan->sizes, sizeof ret->sizes);
+    for (int state = 0; state < LB_AGED_STATES && r == 0; state++)
+        if ((plan->states >> state & 1) != 0) {
+            r = measure_state(plan, (enum lb_aged_state)state, ret, err);
+            fit_state(ret, &ret->states[state]);
+        }
+    return r;
+}
+
+static bool is_measured(const struct lb_age_state *state)
+{
+    return state->is_asked && state->refused[0] == '\0' && state->curves[LB_AGE_CLAIM].is_there;
+}
+
+bool lb_age_grows(const struct lb_age *age)
+{
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        if (lb_age_is_judged((enum lb_aged_state)s) && is_measured(&age->states[s]) &&
+            age->states[s].curves[LB_AGE_CLAIM].growth.law >= LB_GROWTH_LINEAR)
+            return true;
+    return false;
+}
+
+bool lb_age_is_known(const struct lb_age *age)
+{
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        if (is_measured(&age->states[s]))
+            return true;
+    return false;
+}

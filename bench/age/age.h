@@ -1,0 +1,82 @@
+/* What each operation of a queue costs as its tables fill with items that are not its business any
+ * more, or not yet.
+ *
+ * For each state (finished, failed, ...) a space of its own gets more and more rows in that state
+ * (see aged_items.h). At each size a few items are put, claimed and ended, and each statement is
+ * also executed once in a transaction that is rolled back, which counts what it reads: pages, rows
+ * or steps, see aging.h. These counts are exact, so a law can be fitted to a few of them
+ * (growth.h).
+ */
+#ifndef LB_AGE_H
+#define LB_AGE_H
+
+#include "aged_items.h"
+#include "growth.h"
+
+enum { LB_AGE_SIZES = 10 };
+
+enum lb_age_op {
+    LB_AGE_PUT,
+    LB_AGE_CLAIM,
+    LB_AGE_COMPLETE,
+    LB_AGE_ERROR,
+    LB_AGE_RENEW,
+    LB_AGE_RECOVER,
+    LB_AGE_COUNT,
+    LB_AGE_OPS
+};
+
+extern const char *const lb_age_op_names[LB_AGE_OPS]; /* "put", "claim", ... */
+
+struct lb_age_point {
+    double cost;
+    uint64_t ns;     /* that the operation took, the shortest of a few */
+    char plan[1200]; /* of its statements */
+};
+
+struct lb_age_curve {
+    bool is_there;     /* the queue has the operation */
+    char refused[200]; /* why it was not measured; "": it was */
+    struct lb_age_point points[LB_AGE_SIZES];
+    struct lb_growth growth;
+};
+
+struct lb_age_state {
+    bool is_asked;
+    char refused[400]; /* why its rows cannot be made; "": they were */
+    struct lb_age_curve curves[LB_AGE_OPS];
+};
+
+struct lb_age {
+    const char *unit;
+    uint64_t sizes[LB_AGE_SIZES]; /* rows in the state */
+    size_t n_sizes;
+    struct lb_age_state states[LB_AGED_STATES];
+};
+
+struct lb_age_plan {
+    const struct lb_strategy *strategy;
+    const struct lb_file *file;
+    const struct lb_target *target;
+    const struct lb_setting *settings;
+    size_t n_settings;
+    unsigned states; /* 1u << enum lb_aged_state */
+    enum lb_aged_statistics statistics;
+    uint64_t sizes[LB_AGE_SIZES]; /* ascending, multiples of LB_AGED_ITEMS */
+    size_t n_sizes;
+    const atomic_int *interrupt;
+};
+
+/* 0, or an error: LB_E_UNSUPPORTED where the strategy is no queue of statements. */
+int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb_error *err);
+/* Does a claim cost more with items that are finished, delayed or failed? */
+bool lb_age_grows(const struct lb_age *age);
+/* True if anything about claims was measured. */
+bool lb_age_is_known(const struct lb_age *age);
+/* Is this state one that a claim should not pay for? */
+static inline bool lb_age_is_judged(enum lb_aged_state state)
+{
+    return state == LB_AGED_FINISHED || state == LB_AGED_FAILED || state == LB_AGED_DELAYED;
+}
+
+#endif

@@ -1,0 +1,85 @@
+/* A gate on a session: before each statement of the program, lb_aging.touch executes it in the open
+ * transaction, counts, and undoes it. */
+#include "aged_cost.h"
+
+#include "clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct lb_statement *find(const struct lb_program *program, const struct lb_step *step)
+{
+    for (size_t i = 0; i < program->n_statements && step->kind == LB_STEP_EXECUTE; i++)
+        if (program->statements[i].sql == step->sql)
+            return &program->statements[i];
+    return NULL;
+}
+
+/* Others, such as LOCK TABLE or LISTEN, read no rows. */
+static bool reads_rows(const char *sql)
+{
+    static const char *const words[] = {"SELECT", "INSERT", "UPDATE", "DELETE",
+                                        "WITH",   "MERGE",  "VALUES", "REPLACE"};
+    while (strncmp(sql, "--", 2) == 0 || strchr(" \t\r\n(", *sql) != NULL) {
+        if (*sql == '\0')
+            return false;
+        sql += *sql == '-' ? strcspn(sql, "\n") : 1;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strncasecmp(sql, words[i], strlen(words[i])) == 0)
+            return true;
+    return false;
+}
+
+static void append(char *text, size_t size, const char *more)
+{
+    size_t n = strlen(text);
+    snprintf(text + n, size - n, "%s%s", n > 0 ? "; " : "", more);
+}
+
+static int before(void *arg, const struct lb_step *step, struct lb_error *err)
+{
+    struct lb_aged_cost *cost = arg;
+    struct lb_session *session = cost->session;
+    const struct lb_statement *statement = find(cost->program, step);
+    struct lb_touched touched = {0};
+    if (statement == NULL || step->on_replica || session->conn == NULL ||
+        !reads_rows(statement->native))
+        return 0;
+    uint64_t start_ns = lb_now_ns();
+    int r = session->db->aging->touch(session->conn, statement->native, step->n_params,
+                                      step->params, &touched, err);
+    cost->counting_ns += lb_now_ns() - start_ns;
+    if (r != LB_OK)
+        return r;
+    cost->cost += touched.cost;
+    cost->settled_cost += touched.settled_cost;
+    append(cost->plan, sizeof cost->plan, touched.plan);
+    append(cost->settled_plan, sizeof cost->settled_plan, touched.settled_plan);
+    return 0;
+}
+
+static void after(void *arg, const struct lb_step *step, int answer, const struct lb_rows *rows)
+{
+    (void)arg;
+    (void)step;
+    (void)answer;
+    (void)rows;
+}
+
+void lb_aged_cost_watch(struct lb_aged_cost *cost, const struct lb_program *program,
+                        struct lb_session *session)
+{
+    static const struct lb_gate gate = {.before = before, .after = after, .split_autocommit = true};
+    *cost = (struct lb_aged_cost){.program = program, .session = session};
+    session->gate = &gate;
+    session->gate_arg = cost;
+}
+
+void lb_aged_cost_begin(struct lb_aged_cost *cost)
+{
+    cost->cost = cost->settled_cost = 0;
+    cost->counting_ns = 0;
+    cost->plan[0] = cost->settled_plan[0] = '\0';
+}

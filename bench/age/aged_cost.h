@@ -1,0 +1,22 @@
+/* Counting what the statements of a session read. */
+#ifndef LB_AGED_COST_H
+#define LB_AGED_COST_H
+
+#include "aging.h"
+#include "program.h"
+
+/* The statements since the last lb_aged_cost_begin. */
+struct lb_aged_cost {
+    const struct lb_program *program;
+    struct lb_session *session;
+    double cost, settled_cost;
+    uint64_t counting_ns; /* that the counting took */
+    char plan[1200], settled_plan[1200];
+};
+
+/* From now on each statement of the program on this session is counted. cost must outlive it. */
+void lb_aged_cost_watch(struct lb_aged_cost *cost, const struct lb_program *program,
+                        struct lb_session *session);
+void lb_aged_cost_begin(struct lb_aged_cost *cost);
+
+#endif

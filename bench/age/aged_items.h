@@ -1,0 +1,48 @@
+/* The states of an aged table, and the few items that a protocol itself brings into each. */
+#ifndef LB_AGED_ITEMS_H
+#define LB_AGED_ITEMS_H
+
+#include "aged_rows.h"
+#include "strategy.h"
+
+enum lb_aged_state {
+    LB_AGED_FINISHED,
+    LB_AGED_FAILED,
+    LB_AGED_DELAYED, /* due later */
+    LB_AGED_CLAIMED, /* in hand */
+    LB_AGED_WAITING, /* a backlog */
+    LB_AGED_OTHER_CLASS,
+    LB_AGED_STATES
+};
+
+extern const char *const lb_aged_state_names[LB_AGED_STATES]; /* "finished" */
+
+/* The server's statistics of the tables. */
+enum lb_aged_statistics {
+    LB_AGED_FRESH,  /* they are analysed as they are */
+    LB_AGED_STALE,  /* they were analysed before they were filled */
+    LB_AGED_DEFAULT /* the server is left alone */
+};
+
+enum {
+    LB_AGED_ITEMS = 4, /* that are brought into a state */
+    LB_AGED_DAYS = 90, /* the age of the oldest copy */
+    LB_AGED_DELAY_MS = 86400000
+};
+
+/* Brings the items first to first + LB_AGED_ITEMS - 1 into the state. The queue has no other items.
+ * LB_E_UNSUPPORTED with the reason where the protocol has no such state. */
+int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_aged_state state,
+                       int64_t first, struct lb_error *err);
+/* Opens, makes the items, and learns: aged is then ready for lb_aged_fill. The strategy is set up,
+ * the actor open. */
+int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space *space,
+                  enum lb_aged_state state, enum lb_aged_statistics statistics, int64_t first,
+                  struct lb_error *err);
+/* The age of the oldest copy of a state. */
+int64_t lb_aged_age_s(enum lb_aged_state state);
+/* Ends one item by section complete, error, free or retry; by its batch where it takes batches. */
+int lb_aged_end(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
+                struct lb_error *err);
+
+#endif

@@ -1,0 +1,192 @@
+/* What age has measured, as text: one sentence, the table, and the plans that changed. */
+#include "cmd_age_text.h"
+
+#include "table.h"
+#include "units.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const lb_age_statistics_names[] = {"fresh", "stale", "default", NULL};
+
+/* Beyond this nothing is said. */
+static const double most_rows = 1e9;
+
+double lb_age_slo_rows(const struct lb_age_view *view, enum lb_aged_state state)
+{
+    const struct lb_age *age = view->age;
+    const struct lb_age_curve *claim = &age->states[state].curves[LB_AGE_CLAIM];
+    const struct lb_age_point *first = &claim->points[0], *last = &claim->points[age->n_sizes - 1];
+    if (view->bound_ns == 0 || claim->growth.law == LB_GROWTH_FLAT || last->cost <= first->cost ||
+        last->ns <= first->ns)
+        return 0;
+    double ns_each = (double)(last->ns - first->ns) / (last->cost - first->cost);
+    double cost = last->cost + ((double)view->bound_ns - (double)last->ns) / ns_each;
+    double rows = lb_growth_reaches(&claim->growth, cost, most_rows);
+    return rows > most_rows ? 0 : rows;
+}
+
+static void print_days(FILE *out, const struct lb_age_view *view, enum lb_aged_state state,
+                       double rows)
+{
+    if (view->demand_per_s > 0 && state == LB_AGED_FINISHED)
+        fprintf(out, ", after %.3g days at %.4g/s", rows / (view->demand_per_s * 86400),
+                view->demand_per_s);
+}
+
+static void print_slo(FILE *out, const struct lb_age_view *view, enum lb_aged_state state)
+{
+    double rows = lb_age_slo_rows(view, state);
+    char bound[32];
+    if (view->bound_ns == 0)
+        return;
+    lb_format_ns(view->bound_ns, bound, sizeof bound);
+    if (rows > 0) {
+        fprintf(out, "  %s is missed from %.0f %s items on", view->slo, rows,
+                lb_aged_state_names[state]);
+        print_days(out, view, state, rows);
+        fprintf(out, ": a claim alone takes %s then.\n", bound);
+    } else {
+        fprintf(out, "  %s: no number of %s items is known that makes a claim alone take %s.\n",
+                view->slo, lb_aged_state_names[state], bound);
+    }
+}
+
+static bool is_measured(const struct lb_age_state *state)
+{
+    return state->is_asked && state->refused[0] == '\0' && state->curves[LB_AGE_CLAIM].is_there;
+}
+
+static void print_flat(FILE *out, const struct lb_age_view *view)
+{
+    size_t n = 0, n_printed = 0;
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        n += is_measured(&view->age->states[s]);
+    fprintf(out, "%s on %s: a claim costs the same however many ", view->strategy, view->target);
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        if (is_measured(&view->age->states[s])) {
+            fprintf(out, "%s%s",
+                    n_printed == 0       ? ""
+                    : n_printed + 1 == n ? " or "
+                                         : ", ",
+                    lb_aged_state_names[s]);
+            n_printed++;
+        }
+    fputs(" items there are.\n", out);
+}
+
+static void print_answer(FILE *out, const struct lb_age_view *view)
+{
+    const struct lb_age *age = view->age;
+    bool grows = false, is_known = false;
+    for (int s = 0; s < LB_AGED_STATES; s++) {
+        const struct lb_age_curve *claim = &age->states[s].curves[LB_AGE_CLAIM];
+        if (!is_measured(&age->states[s]))
+            continue;
+        is_known = true;
+        if (claim->growth.law < LB_GROWTH_LINEAR)
+            continue;
+        grows = true;
+        fprintf(out, "%s on %s: claim reads %.*f %s more for each 1,000 %s items.\n",
+                view->strategy, view->target, claim->growth.per_1000 < 10 ? 1 : 0,
+                claim->growth.per_1000, age->unit, lb_aged_state_names[s]);
+        print_slo(out, view, (enum lb_aged_state)s);
+    }
+    if (is_known && !grows)
+        print_flat(out, view);
+    if (!is_known)
+        fprintf(out, "%s on %s: nothing was measured.\n", view->strategy, view->target);
+}
+
+static void add_number(struct lb_table *table, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.0f", value);
+    lb_table_add(table, text, LB_INK_PLAIN);
+}
+
+static int print_table(FILE *out, const struct lb_age *age)
+{
+    struct lb_column columns[LB_AGE_SIZES + 5] = {{"items", false}, {"operation", false}};
+    char titles[LB_AGE_SIZES][24];
+    size_t n = 2;
+    for (size_t i = 0; i < age->n_sizes; i++) {
+        snprintf(titles[i], sizeof titles[i], "%llu", (unsigned long long)age->sizes[i]);
+        columns[n++] = (struct lb_column){titles[i], true};
+    }
+    columns[n++] = (struct lb_column){"grows", false};
+    columns[n++] = (struct lb_column){"exponent", false};
+    columns[n++] = (struct lb_column){"at 1000000", true};
+    struct lb_table *table = lb_table_new(columns, n);
+    if (table == NULL)
+        return -1;
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        for (int op = 0; op < LB_AGE_OPS; op++) {
+            const struct lb_age_curve *curve = &age->states[s].curves[op];
+            const struct lb_growth *growth = &curve->growth;
+            char exponent[40] = "";
+            if (!curve->is_there || age->states[s].refused[0] != '\0' || curve->refused[0] != '\0')
+                continue;
+            lb_table_add(table, lb_aged_state_names[s], LB_INK_PLAIN);
+            lb_table_add(table, lb_age_op_names[op], LB_INK_PLAIN);
+            for (size_t i = 0; i < age->n_sizes; i++)
+                add_number(table, curve->points[i].cost);
+            if (growth->law != LB_GROWTH_FLAT)
+                snprintf(exponent, sizeof exponent, "%.2g [%.2g, %.2g]", growth->p, growth->p_least,
+                         growth->p_most);
+            lb_table_add(table, lb_growth_name(growth->law), LB_INK_PLAIN);
+            lb_table_add(table, exponent, LB_INK_PLAIN);
+            add_number(table, lb_growth_at(growth, 1e6));
+        }
+    int r = lb_table_print(table, out, false);
+    lb_table_free(table);
+    return r;
+}
+
+/* Both plans, where an operation is carried out in another way from some size on. */
+static void print_flips(FILE *out, const struct lb_age *age)
+{
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        for (int op = 0; op < LB_AGE_OPS; op++) {
+            const struct lb_age_curve *curve = &age->states[s].curves[op];
+            for (size_t i = 1;
+                 curve->is_there && age->states[s].refused[0] == '\0' && i < age->n_sizes; i++)
+                if (strcmp(curve->points[i - 1].plan, curve->points[i].plan) != 0)
+                    fprintf(out,
+                            "With %llu %s items %s has another plan than with %llu:\n"
+                            "  before  %s\n  after   %s\n",
+                            (unsigned long long)age->sizes[i], lb_aged_state_names[s],
+                            lb_age_op_names[op], (unsigned long long)age->sizes[i - 1],
+                            curve->points[i - 1].plan, curve->points[i].plan);
+        }
+}
+
+static void print_refused(FILE *out, const struct lb_age *age)
+{
+    for (int s = 0; s < LB_AGED_STATES; s++) {
+        const struct lb_age_state *state = &age->states[s];
+        if (state->refused[0] != '\0')
+            fprintf(out, "Not measured with %s items: %s\n", lb_aged_state_names[s],
+                    state->refused);
+        for (int op = 0; op < LB_AGE_OPS; op++)
+            if (state->refused[0] == '\0' && state->curves[op].refused[0] != '\0')
+                fprintf(out, "Not measured: %s with %s items: %s\n", lb_age_op_names[op],
+                        lb_aged_state_names[s], state->curves[op].refused);
+    }
+}
+
+int lb_age_print(FILE *out, const struct lb_age_view *view)
+{
+    print_answer(out, view);
+    int r = 0;
+    if (lb_age_is_known(view->age)) {
+        fprintf(out,
+                "%s that one operation reads, by the number of items in the table "
+                "(statistics: %s):\n",
+                view->age->unit, lb_age_statistics_names[view->statistics]);
+        r = print_table(out, view->age);
+        print_flips(out, view->age);
+    }
+    print_refused(out, view->age);
+    return r;
+}

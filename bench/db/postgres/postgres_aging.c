@@ -1,0 +1,177 @@
+/* What age needs of PostgreSQL: see aging.h.
+ *
+ * The cost of a statement is the number of pages that EXPLAIN (ANALYZE, BUFFERS) counts at the top
+ * of its plan, found in memory or read. It is counted twice: with a plan for these parameters, and
+ * with the plan that the server chooses after five executions, which may be one for all parameters.
+ */
+#include "aging.h"
+
+#include "life.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The number behind the first "key": of an EXPLAIN document: the top node's, as its attributes come
+ * before its children. */
+static double first_number(const char *json, const char *key)
+{
+    char quoted[40];
+    snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+    const char *at = strstr(json, quoted);
+    return at != NULL ? strtod(at + strlen(quoted), NULL) : 0;
+}
+
+/* The kinds of nodes from the top, with the indexes and tables that they read. */
+static void note_plan(const char *json, char *plan, size_t size)
+{
+    static const struct {
+        const char *key, *before;
+    } keys[] = {{"\"Node Type\": \"", ", "},
+                {"\"Index Name\": \"", " by "},
+                {"\"Relation Name\": \"", " of "}};
+    size_t used = 0;
+    plan[0] = '\0';
+    for (const char *at = json; (at = strchr(at, '"')) != NULL && used < size; at++)
+        for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+            size_t n = strlen(keys[k].key);
+            if (strncmp(at, keys[k].key, n) != 0)
+                continue;
+            int length = (int)strcspn(at + n, "\"");
+            used += (size_t)snprintf(plan + used, size - used, "%s%.*s",
+                                     used > 0 ? keys[k].before : "", length, at + n);
+            at += n + (size_t)length;
+            break;
+        }
+}
+
+static void put_literal(FILE *out, const struct lb_value *value)
+{
+    switch (value->type) {
+    case LB_INT:
+        fprintf(out, "'%lld'", (long long)value->integer);
+        break;
+    case LB_REAL:
+        fprintf(out, "'%.17g'", value->real);
+        break;
+    case LB_TEXT:
+        fputs(" E'", out);
+        for (uint32_t i = 0; i < value->length; i++)
+            fprintf(out, strchr("'\\", value->text[i]) != NULL ? "\\%c" : "%c", value->text[i]);
+        fputc('\'', out);
+        break;
+    case LB_NULL:
+    default:
+        fputs("NULL", out);
+    }
+}
+
+/* PREPARE and EXECUTE, as texts to free; false: out of memory. */
+static bool make_texts(const char *sql, size_t n, const struct lb_value *params, char **prepare,
+                       char **execute)
+{
+    size_t size;
+    FILE *out = open_memstream(prepare, &size);
+    if (out == NULL)
+        return false;
+    fputs("PREPARE lb_age", out);
+    for (size_t i = 0; i < n; i++)
+        fprintf(out, "%s%s", i == 0 ? " (" : ", ",
+                params[i].type == LB_INT    ? "bigint"
+                : params[i].type == LB_REAL ? "float8"
+                                            : "unknown");
+    fprintf(out, "%s AS %s", n > 0 ? ")" : "", sql);
+    fclose(out);
+    out = open_memstream(execute, &size);
+    if (out == NULL)
+        return false;
+    fputs("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE lb_age", out);
+    for (size_t i = 0; i < n; i++) {
+        fputs(i == 0 ? " (" : ", ", out);
+        put_literal(out, &params[i]);
+    }
+    fputs(n > 0 ? ")" : "", out);
+    fclose(out);
+    return *prepare != NULL && *execute != NULL;
+}
+
+static int explain(struct lb_conn *conn, const char *execute, const char *mode, double *ret_cost,
+                   char *plan, size_t size, struct lb_error *err)
+{
+    enum { PLANNED = 5 };
+    const struct lb_db *db = lb_conn_head(conn)->db;
+    char set[100];
+    struct lb_stmt *stmt;
+    struct lb_rows rows = {0};
+    snprintf(set, sizeof set, "SAVEPOINT lb_age; SET LOCAL plan_cache_mode = %s", mode);
+    int r = db->run(conn, set, err);
+    char *plain = NULL;
+    if (r == LB_OK && asprintf(&plain, "EXPLAIN %s", strstr(execute, "EXECUTE")) < 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (int i = 0; i < PLANNED && r == LB_OK; i++)
+        r = db->run(conn, plain, err);
+    free(plain);
+    if (r == LB_OK)
+        r = db->prepare(conn, execute, 0, NULL, &stmt, err);
+    if (r == LB_OK)
+        r = db->execute(conn, stmt, NULL, &rows, err);
+    if (r != LB_OK)
+        return r;
+    struct lb_value value = db->value(conn, 0, 0);
+    char *json = strndup(value.text, value.length);
+    if (json == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    *ret_cost = first_number(json, "Shared Hit Blocks") + first_number(json, "Shared Read Blocks");
+    note_plan(json, plan, size);
+    free(json);
+    return db->run(conn, "ROLLBACK TO SAVEPOINT lb_age; RELEASE SAVEPOINT lb_age", err);
+}
+
+static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
+                 const struct lb_value *params, struct lb_touched *ret, struct lb_error *err)
+{
+    const struct lb_db *db = lb_conn_head(conn)->db;
+    char *prepare = NULL, *execute = NULL;
+    int r = make_texts(sql, n_params, params, &prepare, &execute)
+                ? db->run(conn, prepare, err)
+                : lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (r == LB_OK)
+        r = explain(conn, execute, "force_custom_plan", &ret->cost, ret->plan, sizeof ret->plan,
+                    err);
+    if (r == LB_OK)
+        r = explain(conn, execute, "auto", &ret->settled_cost, ret->settled_plan,
+                    sizeof ret->settled_plan, err);
+    if (r == LB_OK)
+        r = db->run(conn, "DEALLOCATE lb_age", err);
+    free(prepare);
+    free(execute);
+    return r;
+}
+
+const struct lb_aging lb_postgres_aging = {
+    .unit = "pages",
+    .columns =
+        "SELECT c.relname::text, a.attname::text, CASE WHEN t.typname IN ('int2', 'int4', 'int8', "
+        "'numeric') THEN 1 WHEN t.typcategory = 'S' THEN 2 WHEN t.typname = 'uuid' THEN 3 WHEN "
+        "t.typname IN ('timestamp', 'timestamptz') THEN 4 ELSE 0 END, (EXISTS (SELECT 1 FROM "
+        "pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND a.attnum = ANY (i.indkey)) OR "
+        "EXISTS (SELECT 1 FROM pg_constraint k WHERE k.contype = 'f' AND ((k.conrelid = c.oid AND "
+        "a.attnum = ANY (k.conkey)) OR (k.confrelid = c.oid AND a.attnum = ANY "
+        "(k.confkey)))))::int, coalesce((SELECT array_position(i.indkey, a.attnum) + 1 FROM "
+        "pg_index i WHERE i.indrelid = c.oid AND i.indisprimary), 0) FROM pg_attribute a JOIN "
+        "pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid WHERE "
+        "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT "
+        "c.relispartition AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '' AND "
+        "c.relname <> '" LB_LIFE_TABLE "' ORDER BY c.relname, a.attnum",
+    .same = "IS NOT DISTINCT FROM",
+    .overriding = " OVERRIDING SYSTEM VALUE",
+    .series = "generate_series(%llu::bigint, %llu::bigint, -1) AS g (n)",
+    .text = "%c || '~' || g.n",
+    .uuid = "md5(%c || '~' || g.n)::uuid",
+    .time = "CASE WHEN %c > clock_timestamp() + interval '1 hour' THEN %c + %s * interval '1 "
+            "second' ELSE %c - %s * interval '1 second' END",
+    .tomorrow = "clock_timestamp() + interval '1 day'",
+    .freeze = "ALTER TABLE \"%s\" SET (autovacuum_enabled = false)",
+    .analyse = "VACUUM ANALYZE \"%s\"",
+    .touch = touch,
+};

@@ -1,0 +1,46 @@
+-- strategy: walks-delayed-repaired
+-- shape: queue
+-- claims: no-duplicate
+-- summary: the order is the time at which a job is due
+
+-- name: setup [postgres]
+CREATE TABLE job (
+    id bigint PRIMARY KEY, payload text NOT NULL, status text NOT NULL DEFAULT 'new',
+    run_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE INDEX job_new ON job (status, run_at, id);
+
+-- name: setup [sqlite,mariadb]
+CREATE TABLE job (
+    id bigint PRIMARY KEY, payload text NOT NULL, status varchar(10) NOT NULL DEFAULT 'new',
+    run_at timestamp NOT NULL DEFAULT current_timestamp
+);
+CREATE INDEX job_new ON job (status, run_at, id);
+
+-- name: put
+INSERT INTO job (id, payload) VALUES (:id, :payload);
+
+-- name: claim [postgres]
+UPDATE job SET status = 'taken'
+WHERE id = (SELECT id FROM job WHERE status = 'new' AND run_at <= current_timestamp ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING id, payload;
+
+-- name: claim [sqlite]
+UPDATE job SET status = 'taken'
+WHERE id = (SELECT id FROM job WHERE status = 'new' AND run_at <= current_timestamp ORDER BY run_at, id LIMIT 1)
+RETURNING id, payload;
+
+-- name: claim [mariadb] tx=one
+-- answer: row
+-- require: row
+SELECT id, payload FROM job WHERE status = 'new' AND run_at <= current_timestamp ORDER BY run_at, id LIMIT 1 FOR UPDATE SKIP LOCKED;
+UPDATE job SET status = 'taken' WHERE id = :id;
+
+-- name: complete
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'taken';
+
+-- name: error
+UPDATE job SET status = 'failed' WHERE id = :id AND status = 'taken';
+
+-- name: teardown
+DROP TABLE job;

@@ -1,0 +1,153 @@
+#!/usr/bin/env perl
+# lockbench age: broken and repaired queues are told apart by counts, and not by the clock; aged rows
+# are those that the protocol leaves; what cannot be aged is refused with the reason.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP qw(decode_json);
+use Lockbench;
+use Test::More;
+
+my $folder = "$ENV{LB_SOURCE}/tests/aged";
+my @uris = ('sqlite:', grep { !/^sqlite:/ && length } split /\n/, $ENV{LB_TEST_URIS} // '');
+my ($postgres) = grep { /^postgres/ } @uris;
+my ($mariadb) = grep { /^mariadb/ } @uris;
+
+sub age { return lockbench('age', @_) }
+sub aged
+{
+    my ($status, $out, $err) = age(@_, '--json');
+    my $answer = eval { decode_json($out) } or diag("no JSON: $out$err");
+    return ($status, $answer, $err);
+}
+
+# --- pairs ---
+my @broken = grep { !/repaired/ } glob "$folder/*.sql";
+cmp_ok(scalar @broken, '>=', 4, 'there are controls');
+for my $uri (@uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    for my $path ($uri eq 'sqlite:' ? @broken : grep { /no-index|walks-delayed/ } @broken) {
+        my ($name) = $path =~ m{([^/]+)\.sql$};
+        my $state = $name =~ /delayed/ ? 'delayed' : 'finished';
+        my @flags = ('-d', $uri, '--rows', 4000, '--aged', $state);
+        my ($status, $out, $err) = age('-s', $path, @flags);
+        is($status, 4, "$name on $engine grows") or diag "$out$err";
+        like($out, qr/^\Q$name\E on \w+: claim reads [\d.]+ (?:steps|pages|rows) more for each 1,000 $state items\.$/m, '... in words');
+        ($status, $out, $err) = age('-s', $path =~ s/\.sql$/-repaired.sql/r, @flags);
+        is($status, 0, "$name-repaired on $engine does not") or diag "$out$err";
+        like($out, qr/^\Q$name\E-repaired on \w+: a claim costs the same however many $state items/, '... in words');
+    }
+}
+
+# --- figures ---
+my ($status, $answer) = aged('-s', "$folder/no-index.sql", '--rows', 4000, '--aged', 'finished', '--slo', 'p99<1s', '--demand', '300/s');
+my $claim = $answer->{aged}{finished}{operations}{claim};
+is($status, 4, 'JSON: the same exit status');
+is_deeply([map { $_->{items} } @{ $claim->{points} }], [248, 1000, 4000], 'a fourth each, of whole samples');
+is($claim->{grows}, 'linear', 'the law');
+cmp_ok(abs($claim->{exponent} - 1), '<', 0.1, 'its exponent');
+cmp_ok($claim->{exponent_least}, '<=', 1, '... in its interval');
+cmp_ok($claim->{points}[2]{cost} - $claim->{points}[1]{cost}, '>=', 3000, 'every finished item is read');
+ok(exists $answer->{aged}{finished}{slo_missed_from_items}, 'the SLO, in items');
+ok(exists $answer->{aged}{finished}{slo_missed_after_days}, '... and in days');
+is($answer->{aged}{finished}{operations}{put}{grows}, 'flat', 'a put does not grow');
+my (undef, $again) = aged('-s', "$folder/no-index.sql", '--rows', 4000, '--aged', 'finished');
+is_deeply([map { $_->{cost} } @{ $again->{aged}{finished}{operations}{claim}{points} }], [map { $_->{cost} } @{ $claim->{points} }],
+    'the counts are the same again');
+
+# The cost at 1,000,000 from at most 64,000: for this statement the steps are exact.
+cmp_ok($claim->{at_1000000}, '>', 3.9e6, 'predicted');
+cmp_ok($claim->{at_1000000}, '<', 4.2e6, '... within a few per cent');
+
+# --- rows of several tables, keys of their own, references ---
+my $side = spew('side.sql', <<'SQL');
+-- strategy: side
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, status varchar(10) NOT NULL);
+CREATE TABLE attempt (job_id bigint NOT NULL REFERENCES job (id), n int NOT NULL, PRIMARY KEY (job_id, n));
+CREATE TABLE mark (name varchar(40) PRIMARY KEY, n int NOT NULL);
+INSERT INTO mark VALUES ('jobs', 0);
+CREATE INDEX job_status ON job (status, id);
+-- name: put tx=one
+-- answer: row
+INSERT INTO job VALUES (:id, 'new');
+UPDATE mark SET n = n + 1 WHERE name = 'jobs';
+-- name: claim tx=one
+-- answer: row
+-- require: row
+SELECT id FROM job WHERE status = 'new' ORDER BY id LIMIT 1;
+UPDATE job SET status = 'taken' WHERE id = :id;
+INSERT INTO attempt VALUES (:id, 1);
+-- name: complete
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'taken';
+-- name: count
+SELECT (SELECT count(*) FROM job WHERE status = 'new') AS pending, (SELECT count(*) FROM attempt) AS active,
+       (SELECT count(*) FROM job j JOIN attempt a ON a.job_id = j.id WHERE j.status = 'done') AS done, 0 AS failed
+FROM mark WHERE name = 'jobs';
+SQL
+for my $uri (@uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    ($status, $answer) = aged('-s', $side, '-d', $uri, '--rows', 4000, '--aged', 'finished');
+    is($status, 0, "several tables on $engine: the claim does not grow");
+    is($answer->{aged}{finished}{not_measured}, undef, '... and all rows were made');
+    is($answer->{aged}{finished}{operations}{count}{grows}, 'linear', '... which count reads');
+}
+
+# --- keys that are drawn, and texts ---
+my $drawn = spew('drawn.sql', <<'SQL');
+-- strategy: drawn
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup [sqlite]
+CREATE TABLE job (no integer PRIMARY KEY AUTOINCREMENT, item bigint NOT NULL, name text UNIQUE, status text NOT NULL DEFAULT 'new');
+-- name: setup [postgres]
+CREATE TABLE job (no bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, item bigint NOT NULL, name text UNIQUE, status text NOT NULL DEFAULT 'new');
+-- name: setup [mariadb]
+CREATE TABLE job (no bigint AUTO_INCREMENT PRIMARY KEY, item bigint NOT NULL, name varchar(60) UNIQUE, status varchar(10) NOT NULL DEFAULT 'new');
+-- name: put [sqlite,postgres]
+INSERT INTO job (item, name) VALUES (:id, 'job ' || :id);
+-- name: put [mariadb]
+INSERT INTO job (item, name) VALUES (:id, concat('job ', :id));
+-- name: claim tx=one
+-- answer: row
+-- require: row
+SELECT item AS id, no FROM job WHERE status = 'new' ORDER BY no LIMIT 1;
+UPDATE job SET status = 'taken' WHERE no = :no;
+-- name: complete
+UPDATE job SET status = 'done' WHERE item = :id AND status = 'taken';
+SQL
+for my $uri (@uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    ($status, $answer) = aged('-s', $drawn, '-d', $uri, '--rows', 4000, '--aged', 'finished');
+    is($answer->{aged}{finished}{not_measured}, undef, "drawn keys on $engine: all rows were made");
+    is($status, 4, '... in front of the waiting items');
+}
+
+# --- refusals ---
+for my $case (
+    [['--aged', 'old'], qr/option --aged: 'old' is not finished, failed, delayed/],
+    [['--rows', '10'], qr/option --rows: '10' is not a number from 256 to/],
+    [['--statistics', 'new'], qr/option --statistics: 'new' is not fresh, stale or default/],
+    [['--slo', 'fast'], qr/option --slo/],
+    [['--demand', 'poisson:3/s'], qr/option --demand: 'poisson:3\/s' is not a rate/],
+    [['--format', 'tap'], qr/option --format: unknown format 'tap'/],
+) {
+    ($status, my $out, my $err) = age('-s', "$folder/no-index.sql", @{ $case->[0] });
+    is($status, 2, "@{ $case->[0] }: refused");
+    like($err, $case->[1], '... with the reason');
+}
+($status, my $out, my $err) = age('-s', 'lock-row');
+is($status, 2, 'a lock is refused');
+like($err, qr/lock-row is a lock: only queues have items that age/, '... with the reason');
+my $check = spew('check.sql', slurp("$folder/no-index.sql") =~ s/id bigint PRIMARY KEY/id bigint PRIMARY KEY CHECK (id > 0)/gr =~ s/no-index/check/r);
+($status, $out, $err) = age('-s', $check, '--aged', 'finished', '--rows', 4000);
+is($status, 5, 'rows that cannot be multiplied: nothing was measured');
+like($out, qr/^Not measured with finished items: the rows of table job cannot be multiplied: .*CHECK/mi, '... with the reason');
+($status, $out, $err) = age('-s', 'delete-on-claim', '--aged', 'finished', '--rows', 256);
+is($status, 5, 'finished items that leave no rows');
+like($out, qr/finished items leave no rows/, '... are reported');
+
+done_testing;
