@@ -63,7 +63,7 @@ static const struct lb_command commands[] = {
 static void print_help(FILE *out)
 {
     fputs("Usage: lockbench COMMAND [OPTION...]\n"
-          "Tests and benchmarks locks and job queues that live in SQL tables.\n\nCommands:\n",
+          "Tests and benchmarks locks and job queues that live in SQL tables.\nCommands:\n",
           out);
     for (const struct lb_command *command = commands; command->name != NULL; command++)
         fprintf(out, "  %-10s %s\n", command->name, command->summary);
