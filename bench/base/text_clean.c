@@ -2,6 +2,7 @@
 #include "text_clean.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Length of the character at c, or 0 if it is no UTF-8. */
@@ -39,6 +40,12 @@ char *lb_clean_text(char *text)
         c += n > 0 ? n : 1;
     }
     return text;
+}
+
+char *lb_shown(const char *text, char *buf, size_t size)
+{
+    snprintf(buf, size, "%s", text);
+    return lb_clean_text(buf);
 }
 
 char *lb_clean_copy(const char *text, size_t n)

@@ -9,6 +9,9 @@
  * controls a terminal (C0, DEL, C1), or the direction of writing, and what is no UTF-8 become '?'s.
  * Returns text. */
 char *lb_clean_text(char *text);
+/* A clean copy in buf, for a line that names what the user named: a file, an option. Returns buf.
+ */
+char *lb_shown(const char *text, char *buf, size_t size);
 /* A clean copy of the first n bytes, or of all; NULL: out of memory. Free with free(). */
 char *lb_clean_copy(const char *text, size_t n);
 

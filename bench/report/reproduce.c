@@ -27,6 +27,7 @@ void lb_command_add(char *buf, size_t size, const char *word)
     for (; *word != '\0'; word++)
         append(buf, size, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
     append(buf, size, "'");
+    lb_clean_text(buf);
 }
 
 void lb_command_start(char *buf, size_t size, uint32_t n_ranks, const char *command)
@@ -86,7 +87,7 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
             lb_command_add(buf, size, "--replay");
             lb_command_add(buf, size, replay);
         }
-        return lb_clean_text(buf);
+        return buf;
     }
     lb_command_start(buf, size, run->ranks.n, "run");
     lb_command_add(buf, size, "-s");
@@ -111,5 +112,5 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
     snprintf(number, sizeof number, "%llu", (unsigned long long)run->seed);
     lb_command_add(buf, size, "--seed");
     lb_command_add(buf, size, number);
-    return lb_clean_text(buf);
+    return buf;
 }

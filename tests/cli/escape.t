@@ -65,6 +65,41 @@ for my $args (['run', '-s', "./$esc.sql"], ['check', "$esc"], ['diff', "$esc", "
     is(scalar(() = $err =~ /\n/g), 1, 'one line');
 }
 
+# --- a name that is right, and a file's text, in what a command prints of its work ---
+my $folder = scratch() . '/named';
+mkdir $folder;
+chdir $folder or die;
+my $name = "$esc\n\xff\xc2 'x";
+sub named { my ($end, $text) = @_; open my $file, '>', "$name.$end" or die; print $file $text; return "./$name.$end" }
+my $sql = named('sql', <<"SQL");
+-- strategy: named
+-- $esc: 1
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE named (name text);
+-- name: acquire
+INSERT INTO named VALUES ('a') /* $esc \xff */;
+-- name: release
+DELETE FROM named /* $esc */;
+SQL
+my $history = named('jsonl', qq({"process": 0, "type": "invoke", "f": "acquire", "time": 1}\n{"process": 0, "type": "ok", "f": "acquire", "time": 2}\n));
+my @named = ([0, 'run', '-s', 'pthread-mutex', @short, '-o', "./$name.out"], [0, 'check', '--model', 'mutex', $history], [0, 'lint', $sql],
+    [1, 'explore', '-s', $sql, '-d', 'sqlite:', '--time', '20s'], [0, 'verify', '-s', $sql, '-d', 'sqlite:', '--plan'],
+    [1, 'verify', '-s', $sql, '-d', 'sqlite:', '-S', 'mutex-hot', '--duration', '100ms', '--warmup', '0']);
+for my $case (@named) {
+    my ($wanted, @args) = @$case;
+    my ($status, $out, $err) = lockbench(@args);
+    is($status, $wanted, "$args[0]: of a hostile name") or diag $err;
+    unlike("$out$err", $controls, "$args[0]: a hostile name is not printed raw");
+    cmp_ok(utf8::decode(my $copy = "$out$err"), '==', 1, "$args[0]: what is printed is UTF-8");
+}
+my ($stored) = do { opendir my $entries, "./$name.out" or die; grep { !/^[.]/ } readdir $entries };
+my ($code, $said, $complaint) = lockbench('report', "./$name.out/$stored", '-o', "./$name.html");
+is($code, 0, 'report: of a hostile name') or diag $complaint;
+unlike($said, $controls, 'report: a hostile name is not printed raw');
+chdir '/';
+
 # --- a stored result ---
 my $dir = scratch() . '/stored';
 lockbench('run', '-s', 'pthread-mutex', '--duration', '100ms', '--warmup', '0', '--quiet', '-o', $dir);

@@ -8,8 +8,10 @@
 #include "outlook.h"
 
 #include "advice.h"
+#include "text_clean.h"
 #include "untested.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,9 +27,11 @@ void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
         separator = ", ";
     }
     fputs(" (--plan says why)\n", out);
+    char path[PATH_MAX], text[sizeof outlook->unknown.text];
     if (outlook->unknown.line != 0)
         fprintf(out, "# warning: %s:%d: \"%s:\" is not a directive: this line changes nothing\n",
-                outlook->path, outlook->unknown.line, outlook->unknown.text);
+                lb_shown(outlook->path, path, sizeof path), outlook->unknown.line,
+                lb_shown(outlook->unknown.text, text, sizeof text));
     const struct lb_timing *const timings[] = {f->lease, f->limit};
     for (size_t i = 0; i < sizeof timings / sizeof timings[0]; i++)
         if (timings[i] != NULL)
@@ -75,8 +79,10 @@ static const struct lb_cell *shown_by(const struct lb_outlook *outlook,
 
 static void print_quote(const struct lb_outlook *outlook, const struct lb_quote *quote, FILE *out)
 {
+    char path[PATH_MAX], text[sizeof quote->text];
     if (quote->line != 0)
-        fprintf(out, "#   %s:%d: %s\n", outlook->path, quote->line, quote->text);
+        fprintf(out, "#   %s:%d: %s\n", lb_shown(outlook->path, path, sizeof path), quote->line,
+                lb_shown(quote->text, text, sizeof text));
 }
 
 /* The lines that allow it, and what to change. Of what takes several statements, all are. */

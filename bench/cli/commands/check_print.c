@@ -4,8 +4,10 @@
 #include "json_object.h"
 #include "report.h"
 #include "table.h"
+#include "text_clean.h"
 #include "units.h"
 
+#include <limits.h>
 #include <string.h>
 
 static const char *release_name(const struct lb_checked *checked)
@@ -106,9 +108,9 @@ static void print_measures(const struct lb_checked *checked, FILE *out)
 int lb_checked_text(const struct lb_checked *checked, unsigned width, FILE *out,
                     struct lb_error *err)
 {
-    char events[32];
+    char events[32], file[PATH_MAX];
     for (size_t i = 0; i < checked->n_files; i++)
-        fprintf(out, "%s%s", i > 0 ? ", " : "", checked->files[i]);
+        fprintf(out, "%s%s", i > 0 ? ", " : "", lb_shown(checked->files[i], file, sizeof file));
     fprintf(out, ": %s events of %u worker%s; model %s, unclear releases by %s%s%s\n\n",
             lb_format_count((double)checked->n_events, events, sizeof events), checked->n_workers,
             checked->n_workers == 1 ? "" : "s", checked->model_name, release_name(checked),

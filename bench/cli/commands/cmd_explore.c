@@ -4,6 +4,7 @@
 #include "cmd_explore_text.h"
 #include "output.h"
 #include "progress.h"
+#include "report.h"
 #include "select.h"
 #include "signals.h"
 #include "terminal.h"
@@ -214,10 +215,8 @@ static int check_shape(const struct lb_args *args, const struct lb_strategy *str
 
 static void add_word(char *text, size_t size, const char *option, const char *word)
 {
-    size_t n = strlen(text);
-    bool plain = strcspn(word, " '\"$&;?*()<>|\\") == strlen(word);
-    if (n < size)
-        snprintf(text + n, size - n, plain ? " %s %s" : " %s '%s'", option, word);
+    lb_command_add(text, size, option);
+    lb_command_add(text, size, word);
 }
 
 static const char *number(uint32_t value, char buf[16])
@@ -256,7 +255,7 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--steps", own->steps},
         {"--ttl", own->ttl},
         {"--polls", own->polls}};
-    snprintf(text, size, "lockbench explore");
+    lb_command_start(text, size, 1, "explore");
     add_word(text, size, "-s", protocol->path);
     add_word(text, size, "-d", target->label);
     for (size_t i = 0; i < args->options.n; i++)
@@ -266,8 +265,8 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (words[i].text != NULL)
             add_word(text, size, words[i].option, words[i].text);
-    if (own->no_reduction && strlen(text) + 20 < size)
-        strcat(text, " --no-reduction");
+    if (own->no_reduction)
+        lb_command_add(text, size, "--no-reduction");
 }
 
 static int write_spec(const char *path, const struct lb_explored *explored, struct lb_error *err)

@@ -3,6 +3,7 @@
 #include "cmd_explore_text.h"
 
 #include "table.h"
+#include "text_clean.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -81,7 +82,7 @@ static void print_lines(FILE *out, const char *number, uint32_t column, size_t w
                 snprintf(line + n, sizeof line - n, "| %s", first ? mark : "  ");
         }
         add_piece(line, sizeof line, &at, first ? width - strlen(mark) : width - 2);
-        fprintf(out, "%s\n", line);
+        fprintf(out, "%s\n", lb_clean_text(line));
         first = false;
     } while (*at != '\0');
 }

@@ -10,6 +10,7 @@
 #include "program_features.h"
 #include "text_clean.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -285,6 +286,7 @@ static int lint(const char *path, const struct lb_args *args, const struct lb_se
                 struct lb_error *err)
 {
     struct lb_file *file = NULL;
+    char shown[PATH_MAX];
     if (lb_guest_is(path))
         return args->targets.n > 0
                    ? lb_fail(err, LB_E_USAGE, "option -d: lint asks no server about a program")
@@ -293,7 +295,7 @@ static int lint(const char *path, const struct lb_args *args, const struct lb_se
     if (r == 0)
         r = lb_file_check(file, NULL, err);
     if (r == 0) {
-        warn(path, file, args, settings);
+        warn(lb_shown(path, shown, sizeof shown), file, args, settings);
         printf("%s: a %s, right as far as can be said without a server\n", lb_file_strategy(file),
                lb_file_shape(file) == LB_LOCK ? "lock" : "queue");
     }

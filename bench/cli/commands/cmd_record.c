@@ -8,8 +8,10 @@
 #include "program.h"
 #include "select.h"
 #include "signals.h"
+#include "text_clean.h"
 #include "transcript.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,7 +79,7 @@ static void ask_for_facts(const char *path)
     struct lb_file *file = NULL;
     struct lb_program *program = NULL;
     struct lb_error ignored;
-    char text[200];
+    char text[200], shown[PATH_MAX];
     int rc = lb_file_read(path, -1, &file, &ignored);
     for (size_t e = 0; rc == 0 && program == NULL && lb_engines[e] != NULL; e++)
         if (lb_file_supports(file, lb_engines[e], &ignored))
@@ -86,7 +88,8 @@ static void ask_for_facts(const char *path)
         for (int g = 0; g < LB_GUESSES; g++) {
             const struct lb_guess *guess = &program->guesses[g];
             if (guess->line != 0)
-                printf("%s:%d: %s; else some verdicts are missing\n", path, guess->line,
+                printf("%s:%d: %s; else some verdicts are missing\n",
+                       lb_shown(path, shown, sizeof shown), guess->line,
                        lb_guess_text((enum lb_guessed)g, guess, text, sizeof text));
         }
     lb_program_free(program);
@@ -120,6 +123,7 @@ enum lb_exit lb_command_record(const struct lb_args *args)
     static const struct lb_select_defaults defaults = {.strategies = NULL};
     struct lb_selection selection = {0};
     struct lb_error err = {0};
+    char shown[PATH_MAX];
     size_t n_open = 0;
     int rc = check_target_file(args->output, &err);
     if (rc == 0)
@@ -136,7 +140,8 @@ enum lb_exit lb_command_record(const struct lb_args *args)
         return LB_EXIT_INCONCLUSIVE;
     }
     ask_for_facts(args->output);
-    printf("%s: lockbench verify -s %s asks it", args->output, args->output);
+    lb_shown(args->output, shown, sizeof shown);
+    printf("%s: lockbench verify -s %s asks it", shown, shown);
     if (n_open > 0)
         printf("; %zu place%s that say%s TO DO were not understood", n_open, n_open > 1 ? "s" : "",
                n_open > 1 ? "" : "s");

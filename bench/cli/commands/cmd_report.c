@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "output.h"
 #include "page.h"
+#include "text_clean.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ enum lb_exit lb_command_report(const struct lb_args *args)
 {
     struct lb_error err;
     struct stat st;
-    char path[1000];
+    char path[1000], shown[1000];
     size_t n = 0;
     struct lb_stored *results = calloc(args->positional.n + 1, sizeof *results);
     int rc = results != NULL ? choose_output(args, path, sizeof path, &err)
@@ -57,7 +58,7 @@ enum lb_exit lb_command_report(const struct lb_args *args)
         rc = to_stdout ? lb_page_write(results, n, stdout, &err)
                        : write_file(results, n, path, &err);
     if (rc == 0 && !to_stdout && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-        printf("%s (%.1f MB)\n", path, (double)st.st_size / 1e6);
+        printf("%s (%.1f MB)\n", lb_shown(path, shown, sizeof shown), (double)st.st_size / 1e6);
     for (size_t i = 0; i < n; i++)
         lb_stored_release(&results[i]);
     free(results);

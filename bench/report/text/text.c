@@ -9,8 +9,10 @@
 #include "diff.h"
 #include "report.h"
 #include "table.h"
+#include "text_clean.h"
 #include "units.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -601,8 +603,10 @@ void lb_text_violations(const struct lb_sink_state *state)
 
 static void print_stored(const struct lb_sink_state *state)
 {
+    char shown[PATH_MAX];
     if (state->report->directory != NULL)
-        fprintf(state->out, "\nstored in %s\n", state->report->directory);
+        fprintf(state->out, "\nstored in %s\n",
+                lb_shown(state->report->directory, shown, sizeof shown));
 }
 
 void lb_text_details(const struct lb_sink_state *state)
