@@ -54,7 +54,8 @@ struct lb_cell {
     const char *scenario_path;          /* as -S takes it. Borrowed */
     const char *after_setup;            /* text of --after-setup; NULL: none. Borrowed */
     const char *after_setup_path;
-    char engine[32];             /* "postgres"; "postgres:2" for a second target of it */
+    char engine[32]; /* "postgres"; "postgres:2" for a second target of it; "new" of -d new=URI */
+    bool compares_servers;       /* the strategy on several servers of one engine is the question */
     struct lb_scenario scenario; /* as run: file, then flags */
     struct lb_setting *settings; /* owned array of borrowed texts */
     size_t n_settings;

@@ -69,8 +69,13 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     if (args->matrix)
         lb_command_add(buf, size, "--matrix");
     add_options(report, "-s", &args->strategies);
-    for (size_t i = 0; i < args->targets.n && i < selection->n_places; i++)
-        add_option(report, "-d", selection->places[i].target.label);
+    for (size_t i = 0; i < args->targets.n && i < selection->n_places; i++) {
+        const struct lb_place *place = &selection->places[i];
+        char text[1000];
+        snprintf(text, sizeof text, "%s%s%s", place->is_named ? place->engine : "",
+                 place->is_named ? "=" : "", place->target.label);
+        add_option(report, "-d", text);
+    }
     add_options(report, "-S", &args->scenarios);
     add_options(report, "--opt", &args->options);
     add_option(report, "--faults", args->faults);
@@ -89,7 +94,7 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--arrivals", args->plan.arrivals);
     add_option(report, "--demand", args->plan.demand);
     add_option(report, "--at", args->plan.at);
-    add_option(report, "--after-setup", args->after_setup);
+    add_options(report, "--after-setup", &args->after_setup);
     add_option(report, "--reference", args->reference);
     add_option(report, "--budget", args->budget);
     add_option(report, "--repeat", args->repeat);
@@ -165,7 +170,7 @@ static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
     return 0;
 }
 
-/* A reference must be one of the compared strategies. */
+/* A reference must be one of the compared strategies or servers. */
 static int check_reference(const struct lb_report *report, struct lb_error *err)
 {
     struct lb_nearest nearest;
@@ -174,12 +179,16 @@ static int check_reference(const struct lb_report *report, struct lb_error *err)
         return 0;
     lb_nearest_init(&nearest, report->reference);
     for (size_t i = 0; i < report->n_cells; i++) {
-        if (strcmp(report->cells[i].name, report->reference) == 0)
+        const struct lb_cell *cell = &report->cells[i];
+        const char *name = cell->compares_servers ? cell->engine : cell->name;
+        if (strcmp(name, report->reference) == 0)
             return 0;
-        lb_nearest_offer(&nearest, report->cells[i].name);
+        lb_nearest_offer(&nearest, name);
     }
-    return lb_fail(err, LB_E_USAGE, "option --reference: '%s' is none of the strategies%s",
-                   report->reference, lb_nearest_text(&nearest, text, sizeof text));
+    return lb_fail(
+        err, LB_E_USAGE, "option --reference: '%s' is none of the %s%s", report->reference,
+        report->n_cells > 0 && report->cells[0].compares_servers ? "servers" : "strategies",
+        lb_nearest_text(&nearest, text, sizeof text));
 }
 
 static int prepare(struct lb_scheduler *state)
@@ -503,6 +512,14 @@ static bool has_runs(const struct lb_report *report)
     return false;
 }
 
+static bool compares_servers(const struct lb_report *report)
+{
+    bool compares = false;
+    for (size_t i = 0; i < report->n_cells; i++)
+        compares |= report->cells[i].compares_servers;
+    return compares;
+}
+
 /* Writes everything; a failure to write is reported, and does not hide findings. */
 static enum lb_exit finish(struct lb_scheduler *state)
 {
@@ -516,6 +533,8 @@ static enum lb_exit finish(struct lb_scheduler *state)
     else if (rc == 0 && lb_gate_is_against_reference(state->campaign->args))
         rc = lb_gate_reference(&state->report, state->baseline.options.threshold, &written,
                                &state->err);
+    else if (rc == 0 && compares_servers(&state->report))
+        rc = lb_gate_servers(&state->report, &written, &state->err);
     if (rc != 0)
         written = lb_cli_complain(&state->err);
     if (lb_storage_finish(&state->storage, &state->report, &state->err) != 0)

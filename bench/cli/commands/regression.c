@@ -3,6 +3,7 @@
 
 #include "nearest.h"
 #include "ranking.h"
+#include "servers.h"
 #include "units.h"
 #include "views.h"
 
@@ -199,8 +200,8 @@ static enum lb_exit settle(const struct lb_rank_table *table, const struct lb_ra
                            double threshold)
 {
     char ratio[80];
-    const char *name = rank->cell->name, *scenario = rank->cell->scenario.name;
-    const char *reference = table->ranks[table->reference].cell->name;
+    const char *name = lb_rank_name(rank), *scenario = rank->cell->scenario.name;
+    const char *reference = lb_rank_name(&table->ranks[table->reference]);
     if (rank->verdict == LB_STATS_SLOWER && rank->ratio.value < 1 - threshold) {
         fprintf(stderr, "lockbench: %s is slower than %s on %s, %s: %s of its rate\n", name,
                 reference, rank->cell->engine, scenario, lb_rank_ratio(rank, ratio, sizeof ratio));
@@ -266,5 +267,35 @@ int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_
                 report->reference);
         *ret = LB_EXIT_INCONCLUSIVE;
     }
+    return 0;
+}
+
+int lb_gate_servers(const struct lb_report *report, enum lb_exit *ret, struct lb_error *err)
+{
+    struct lb_ranking rankings[LB_RANK_MEASURES];
+    int rc = lb_rankings_make(report, rankings, err);
+    if (rc != 0)
+        return rc;
+    switch (lb_servers_result(rankings)) {
+    case LB_SERVERS_SLOWER:
+        *ret = LB_EXIT_REGRESSION;
+        break;
+    case LB_SERVERS_UNDECIDED:
+        *ret = LB_EXIT_INCONCLUSIVE;
+        break;
+    case LB_SERVERS_ALIKE:
+    default:
+        *ret = LB_EXIT_OK;
+        break;
+    }
+    /* A server on which nothing could be measured must not pass. */
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        const struct lb_rank_table *table;
+        if (cell->compares_servers && cell->state == LB_CELL_DONE && !cell->shows_break &&
+            lb_ranking_find(&rankings[LB_RANK_RATE], cell, &table) == NULL)
+            *ret = lb_exit_worse(*ret, LB_EXIT_INCONCLUSIVE);
+    }
+    lb_rankings_release(rankings);
     return 0;
 }

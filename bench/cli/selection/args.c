@@ -101,8 +101,8 @@ static const struct flag flags[] = {
      "also runs published protocols that are known to be broken, and shows how each breaks"},
     {"verbose", 'v', FLAG_SWITCH, TO(verbose), LB_FLAGS_BASELINE | LB_FLAGS_PLAN, NULL,
      "prints all tables, warnings and settings below the answer"},
-    {"after-setup", 0, FLAG_TEXT, TO(after_setup), LB_FLAGS_RUN | LB_FLAGS_PLAN, "FILE.sql",
-     "runs these statements after the tables are made: indexes, fillfactor, ..."},
+    {"after-setup", 0, FLAG_WORDS, TO(after_setup), LB_FLAGS_RUN | LB_FLAGS_PLAN, "[NAME:]FILE.sql",
+     "runs these statements after the tables are made, on the server NAME or on all: indexes, ..."},
     {"resume", 0, FLAG_TEXT, TO(resume), LB_FLAGS_RUN | LB_FLAGS_PLAN, "DIR",
      "continues an interrupted result in DIR: does only the missing runs"},
     {"keep", 0, FLAG_SWITCH, TO(keep), LB_FLAGS_RUN | LB_FLAGS_EXPLORE | LB_FLAGS_PLAN, NULL,
@@ -661,6 +661,7 @@ void lb_args_release(struct lb_args *args)
     lb_words_release(&args->formats);
     lb_words_release(&args->allowed);
     lb_words_release(&args->positional);
+    lb_words_release(&args->after_setup);
     for (size_t i = 0; i < args->n_overrides; i++)
         free(args->overrides[i].value);
     free(args->overrides);

@@ -287,25 +287,62 @@ static int select_strategies(struct lb_selection *selection, const struct lb_arg
 
 /* --- targets --- */
 
-static int add_place(struct lb_selection *selection, const char *uri, struct lb_error *err)
+/* "new=postgresql://...": the length of the name; 0: there is none. Behind the '=' stands a scheme,
+ * as "host=db" is a connection string of libpq's. */
+static size_t name_length(const char *uri)
 {
-    struct lb_place *grown =
-        lb_select_grow(selection->places, selection->n_places, sizeof *grown, err);
-    if (grown == NULL)
-        return err->code;
-    selection->places = grown;
-    struct lb_place *place = &grown[selection->n_places];
-    int rc = lb_target_parse(uri, &place->target, err);
-    if (rc != 0)
-        return rc < 0 ? lb_fail_prefix(err, "option -d") : rc;
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+    size_t n = strspn(uri, letters);
+    return uri[n] == '=' && uri[n + 1 + strspn(uri + n + 1, letters)] == ':' ? n : 0;
+}
+
+static struct lb_place *find_place(struct lb_selection *selection, const char *name)
+{
+    for (size_t i = 0; i < selection->n_places; i++)
+        if (strcmp(selection->places[i].engine, name) == 0)
+            return &selection->places[i];
+    return NULL;
+}
+
+/* Later targets of an engine are numbered, unless the user names them. */
+static int name_place(struct lb_selection *selection, struct lb_place *place, const char *uri,
+                      size_t length, struct lb_error *err)
+{
     size_t nth = 1;
     for (size_t i = 0; i < selection->n_places; i++)
         nth += selection->places[i].target.db == place->target.db;
     snprintf(place->engine, sizeof place->engine, "%s", place->target.db->name);
     if (nth > 1)
         snprintf(place->engine, sizeof place->engine, "%s:%zu", place->target.db->name, nth);
-    selection->n_places++;
+    if (length == 0)
+        return 0;
+    if (length >= sizeof place->engine)
+        return lb_fail(err, LB_E_USAGE, "option -d: the name '%.*s' has more than %zu characters",
+                       (int)length, uri, sizeof place->engine - 1);
+    snprintf(place->engine, sizeof place->engine, "%.*s", (int)length, uri);
+    place->is_named = true;
+    if (find_place(selection, place->engine) != NULL)
+        return lb_fail(err, LB_E_USAGE, "option -d: two servers have the name '%s'", place->engine);
     return 0;
+}
+
+static int add_place(struct lb_selection *selection, const char *uri, struct lb_error *err)
+{
+    size_t length = name_length(uri);
+    struct lb_place *grown =
+        lb_select_grow(selection->places, selection->n_places, sizeof *grown, err);
+    if (grown == NULL)
+        return err->code;
+    selection->places = grown;
+    struct lb_place *place = &grown[selection->n_places];
+    int rc = lb_target_parse(length > 0 ? uri + length + 1 : uri, &place->target, err);
+    if (rc != 0)
+        return rc < 0 ? lb_fail_prefix(err, "option -d") : rc;
+    rc = name_place(selection, place, uri, length, err);
+    if (rc == 0)
+        selection->n_places++;
+    return rc;
 }
 
 int lb_select_connect(struct lb_selection *selection, struct lb_error *err)
@@ -501,9 +538,20 @@ static int select_settings(struct lb_selection *selection, const struct lb_args 
     return 0;
 }
 
-static int read_after_setup(struct lb_selection *selection, const char *path, struct lb_error *err)
+/* [NAME:]FILE.sql, for one server or for all. */
+static int read_after_setup(struct lb_selection *selection, const char *word, struct lb_error *err)
 {
     enum { LARGEST = 1 << 16 };
+    const struct lb_place *only = NULL;
+    const char *path = word;
+    for (size_t i = 0; i < selection->n_places; i++) {
+        const struct lb_place *place = &selection->places[i];
+        size_t n = strlen(place->engine);
+        if (strncmp(word, place->engine, n) == 0 && word[n] == ':' && word + n + 1 > path) {
+            only = place;
+            path = word + n + 1;
+        }
+    }
     char *text = malloc(LARGEST);
     FILE *file = fopen(path, "re");
     int rc = text == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
@@ -516,9 +564,15 @@ static int read_after_setup(struct lb_selection *selection, const char *path, st
                      path);
     if (rc == 0)
         rc = lb_words_add(&selection->texts, text, n, err);
-    if (rc == 0) {
-        selection->after_setup = selection->texts.words[selection->texts.n - 1];
-        selection->after_setup_path = path; /* of args, which outlive the selection */
+    for (size_t i = 0; i < selection->n_places && rc == 0; i++) {
+        struct lb_place *place = &selection->places[i];
+        if (only != NULL && place != only)
+            continue;
+        if (place->after_setup != NULL)
+            rc = lb_fail(err, LB_E_USAGE, "option --after-setup: %s has two files: %s and %s",
+                         place->engine, place->after_setup_path, path);
+        place->after_setup = selection->texts.words[selection->texts.n - 1];
+        place->after_setup_path = path; /* of args, which outlive the selection */
     }
     if (file != NULL)
         fclose(file);
@@ -540,8 +594,8 @@ int lb_select(struct lb_selection *selection, const struct lb_args *args,
         rc = select_scenarios(selection, args, defaults, err);
     if (rc == 0)
         rc = select_settings(selection, args, err);
-    if (rc == 0 && args->after_setup != NULL)
-        rc = read_after_setup(selection, args->after_setup, err);
+    for (size_t i = 0; i < args->after_setup.n && rc == 0; i++)
+        rc = read_after_setup(selection, args->after_setup.words[i], err);
     return rc;
 }
 

@@ -25,6 +25,8 @@ struct lb_place {
     struct lb_target target;
     uint64_t caps; /* 0 until connected */
     char engine[32];
+    bool is_named;                              /* "new=URI" */
+    const char *after_setup, *after_setup_path; /* text of --after-setup; NULL: none */
 };
 
 struct lb_question {
@@ -43,10 +45,9 @@ struct lb_selection {
     size_t n_settings;
     struct lb_outlook **outlooks; /* owned: one for each planned file and place */
     size_t n_outlooks;
-    const char *after_setup, *after_setup_path; /* text of --after-setup; NULL: none */
-    uint32_t start_ms;                          /* until a program can be asked */
-    bool is_choice, with_published;             /* lb_select_defaults.chooses; --published */
-    struct lb_words texts;                      /* what the others borrow */
+    uint32_t start_ms;              /* until a program can be asked */
+    bool is_choice, with_published; /* lb_select_defaults.chooses; --published */
+    struct lb_words texts;          /* what the others borrow */
 };
 
 /* A command's default selection. */

@@ -91,6 +91,16 @@ static void fit_pipeline(struct lb_cell *cell)
     scenario->pipeline |= cell->has_own_pipeline;
 }
 
+/* With several servers of one engine, the server is the question. */
+static bool has_twin(const struct lb_selection *selection, const struct lb_strategy *strategy,
+                     const struct lb_place *place)
+{
+    bool has = false;
+    for (size_t i = 0; i < selection->n_places && !strategy->no_database; i++)
+        has |= &selection->places[i] != place && selection->places[i].target.db == place->target.db;
+    return has;
+}
+
 static int add_cell(struct lb_selection *selection, const struct lb_protocol *protocol,
                     const struct lb_question *question, const struct lb_place *place,
                     const char *of_break, struct lb_report *report, struct lb_error *err)
@@ -106,8 +116,9 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     cell->scenario = question->scenario;
     cell->scenario_path = question->path;
     cell->shows_break = of_break != NULL;
-    cell->after_setup = strategy->no_database ? NULL : selection->after_setup;
-    cell->after_setup_path = selection->after_setup_path;
+    cell->compares_servers = selection->is_choice && has_twin(selection, strategy, place);
+    cell->after_setup = strategy->no_database ? NULL : place->after_setup;
+    cell->after_setup_path = place->after_setup_path;
     cell->target = strategy->no_database ? NULL : &place->target;
     cell->file = strategy->no_database ? NULL : file_for(protocol, place->target.db);
     snprintf(cell->engine, sizeof cell->engine, "%s",

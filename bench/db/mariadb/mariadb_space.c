@@ -23,9 +23,7 @@
 
 enum { ANSWER_S = 60 }; /* a server that says nothing for so long went away */
 enum { LINGER_S = 10 }; /* so long a session that was lost may still have its lock */
-/* The number of sessions in a row that may be ended during their work; a server that accepts no
- * more is gone at once. */
-enum { SESSIONS = 5 };
+enum { SESSIONS = 5 };  /* that may be ended during their work, in a row */
 
 /* --- connecting ----------------------------------------------------------------------------- */
 
@@ -135,6 +133,8 @@ static MYSQL *connect_node(const struct lb_mariadb_uri *uri, const struct lb_mar
     mysql_options4(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", name);
     if (wish->init != NULL)
         mysql_options(my, MYSQL_INIT_COMMAND, wish->init);
+    if (uri->session_variables[0] != '\0' && !wish->as_it_is)
+        mysql_options(my, MYSQL_INIT_COMMAND, uri->session_variables);
     bool connected = mysql_real_connect(my, node->host[0] != '\0' ? node->host : NULL,
                                         uri->has_user ? uri->user : NULL,
                                         uri->has_password ? uri->password : NULL,

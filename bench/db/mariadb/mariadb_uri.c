@@ -137,6 +137,41 @@ static int parse_ssl_mode(const char *text, size_t length, struct lb_mariadb_uri
     return -1;
 }
 
+/* NAME=VALUE[,NAME=VALUE] to a statement. Values are letters, digits and a few signs, so that
+ * nothing needs escaping; text is put into quotes, and numbers are not, as MariaDB wants them. */
+static int parse_variables(const char *text, size_t length, struct lb_mariadb_uri *uri,
+                           struct lb_error *err)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char digits[] = "0123456789";
+    char all[300], *rest = NULL;
+    size_t used = 0;
+    bool is_right = decode(text, length, all, sizeof all);
+    for (char *one = is_right ? strtok_r(all, ",", &rest) : NULL; one != NULL && is_right;
+         one = strtok_r(NULL, ",", &rest)) {
+        size_t name = strspn(one, letters), n = strlen(one);
+        const char *value = one + name + 1;
+        is_right =
+            name > 0 && one[name] == '=' && name + 1 < n &&
+            strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:+- ") ==
+                n - name - 1;
+        if (!is_right)
+            break;
+        bool is_number = strspn(value, digits) == strlen(value);
+        size_t room = sizeof uri->session_variables - used;
+        int more = snprintf(uri->session_variables + used, room, "%s %.*s = %s%s%s",
+                            used == 0 ? "SET SESSION" : ", SESSION", (int)name, one,
+                            is_number ? "" : "'", value, is_number ? "" : "'");
+        is_right = more > 0 && (size_t)more < room;
+        used += is_right ? (size_t)more : 0;
+    }
+    return is_right && used > 0
+               ? 0
+               : lb_fail(err, LB_E_USAGE,
+                         "MariaDB: sessionVariables wants NAME=VALUE[,NAME=VALUE] of letters, "
+                         "digits and _ . : + -");
+}
+
 /* One NAME=VALUE. */
 static int parse_setting(const char *text, size_t length, struct lb_mariadb_uri *uri,
                          struct lb_error *err)
@@ -172,10 +207,12 @@ static int parse_setting(const char *text, size_t length, struct lb_mariadb_uri 
                        "MariaDB: ssl-mode is disabled, preferred, required, verify-ca or "
                        "verify-identity");
     }
+    if (length > 17 && strncmp(text, "sessionVariables=", 17) == 0)
+        return parse_variables(text + 17, length - 17, uri, err);
     return lb_fail(err, LB_E_USAGE,
                    "MariaDB: unknown setting after ?; there are socket=PATH[,PATH...], "
-                   "spread=round-robin or first, ssl-mode=MODE, ssl-ca=PATH, ssl-cert=PATH and "
-                   "ssl-key=PATH");
+                   "spread=round-robin or first, ssl-mode=MODE, ssl-ca=PATH, ssl-cert=PATH, "
+                   "ssl-key=PATH and sessionVariables=NAME=VALUE[,NAME=VALUE]");
 }
 
 static int parse_query(const char *text, struct lb_mariadb_uri *uri, struct lb_error *err)

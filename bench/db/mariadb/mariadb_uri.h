@@ -3,7 +3,8 @@
  * NODE is HOST[:PORT]. Settings: socket=PATH[,PATH...] instead of hosts; spread=round-robin (the
  * default: worker i begins with node i modulo their number) or first (all begin with the first);
  * ssl-mode=disabled|preferred|required|verify-ca|verify-identity, ssl-ca=FILE, ssl-cert=FILE,
- * ssl-key=FILE. Whoever cannot reach its node tries the next.
+ * ssl-key=FILE; sessionVariables=NAME=VALUE[,NAME=VALUE], as of MariaDB Connector/J, which each
+ * session sets. A session that cannot reach its node tries the next.
  */
 #ifndef LB_MARIADB_URI_H
 #define LB_MARIADB_URI_H
@@ -32,6 +33,7 @@ struct lb_mariadb_node {
 struct lb_mariadb_uri {
     char user[129], password[257], database[65]; /* "": not given */
     char ssl_ca[256], ssl_cert[256], ssl_key[256];
+    char session_variables[400]; /* "SET SESSION a = 1, SESSION b = 'x'"; "": none */
     enum lb_mariadb_ssl ssl;
     bool has_user, has_password;
     bool first; /* spread=first */

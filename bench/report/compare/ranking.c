@@ -1,7 +1,8 @@
 /* Which strategy is the fastest, and how sure is that? See ranking.h.
  *
- * Strategies of one engine under one scenario are compared, never across engines: that would
- * compare servers, and their settings. A table is one question, and one family of intervals. The
+ * Strategies of one engine under one scenario are compared, or one strategy on several servers of
+ * one engine (compare with several -d), never both at once, and never engines. A table is one
+ * question, and one family of intervals. The
  * reference is picked by the same numbers that are then compared with it, so all pairs of a table
  * are in the family. Hsu's comparisons with the best have shorter intervals, but their error of 5 %
  * is that the best is called "not the best". If several are equally good, they call one of the
@@ -113,9 +114,12 @@ static bool is_asked_alike(const struct lb_key *key, const struct lb_cell *a,
 bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b)
 {
     char x[300], y[300];
-    if (a->is_explored || b->is_explored)
+    if (a->is_explored || b->is_explored || a->compares_servers != b->compares_servers)
         return false;
-    if (strcmp(a->engine, b->engine) != 0 || strcmp(a->scenario.name, b->scenario.name) != 0)
+    if (a->compares_servers ? a->target->db != b->target->db || strcmp(a->name, b->name) != 0
+                            : strcmp(a->engine, b->engine) != 0)
+        return false;
+    if (strcmp(a->scenario.name, b->scenario.name) != 0)
         return false;
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         lb_scenario_get(&a->scenario, key, x, sizeof x);
@@ -124,6 +128,11 @@ bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b)
             return false;
     }
     return true;
+}
+
+const char *lb_rank_name(const struct lb_rank *rank)
+{
+    return rank->cell->compares_servers ? rank->cell->engine : rank->cell->name;
 }
 
 /* --- a table --- */
@@ -282,14 +291,22 @@ static void sort(struct lb_rank_table *table, enum lb_measured measured, struct 
             making->values[i * table->n_rounds + j] = value_of(table->ranks[i].cell, j, measured);
 }
 
+/* Of servers the first that was given, unless one is named. */
 static void pick_reference(const struct lb_report *report, struct lb_rank_table *table)
 {
     for (size_t i = 0; i < table->n && report->reference != NULL; i++)
-        if (strcmp(table->ranks[i].cell->name, report->reference) == 0) {
+        if (strcmp(lb_rank_name(&table->ranks[i]), report->reference) == 0) {
             table->reference = i;
             table->is_named = true;
             return;
         }
+    if (table->n > 0 && table->ranks[0].cell->compares_servers) {
+        for (size_t i = 1; i < table->n; i++)
+            if (table->ranks[i].cell < table->ranks[table->reference].cell)
+                table->reference = i;
+        table->is_named = true;
+        return;
+    }
     while (table->reference < table->n && !table->ranks[table->reference].held)
         table->reference++;
     if (table->reference == table->n)

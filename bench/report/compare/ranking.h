@@ -1,5 +1,6 @@
 /* Which strategy is the fastest, and how sure is that? Strategies of one engine under one scenario
- * against each other, within the rounds in which they were run (see blocks.h).
+ * against each other, or one strategy on several servers of one engine, within the rounds in which
+ * they were run (see blocks.h).
  */
 #ifndef LB_RANKING_H
 #define LB_RANKING_H
@@ -73,6 +74,8 @@ const struct lb_rank *lb_ranking_find(const struct lb_ranking *ranking, const st
 
 /* Do two cells belong into one table? */
 bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b);
+/* The strategy, or, if servers are compared, the server. */
+const char *lb_rank_name(const struct lb_rank *rank);
 /* Has a cell had no success in any complete run? */
 bool lb_ranking_is_without(const struct lb_cell *cell);
 

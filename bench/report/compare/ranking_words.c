@@ -92,7 +92,7 @@ static size_t list(struct words *words, const struct lb_rank_table *table, const
         const struct lb_rank *rank = &table->ranks[i];
         if (i == table->reference || rank->verdict != verdict || rank->held != held)
             continue;
-        say(words, "%s%s %s", n++ == 0 ? title : ", ", rank->cell->name,
+        say(words, "%s%s %s", n++ == 0 ? title : ", ", lb_rank_name(rank),
             lb_rank_ratio(rank, ratio, sizeof ratio));
     }
     if (n == 0)
@@ -116,7 +116,7 @@ static void list_others(struct words *words, const struct lb_rank_table *table, 
             n++ > 0     ? ", "
             : undecided ? " Not decided: "
                         : " Not to choose: ",
-            rank->cell->name, rank->why, has_ratio ? " " : "",
+            lb_rank_name(rank), rank->why, has_ratio ? " " : "",
             has_ratio ? lb_rank_ratio(rank, ratio, sizeof ratio) : "");
     }
     if (n > 0)
@@ -140,6 +140,8 @@ char *lb_rank_question(const struct lb_rank_table *rates, char *buf, size_t size
 {
     if (lb_rank_is_open(rates))
         snprintf(buf, size, "Which keep up with %s?", rates->ranks[0].cell->scenario.rate);
+    else if (rates->ranks[0].cell->compares_servers)
+        snprintf(buf, size, "Does the server matter?");
     else
         snprintf(buf, size, "Which is the fastest?");
     return buf;
@@ -149,7 +151,8 @@ static void list_without(struct words *words, const struct lb_rank_table *table)
 {
     for (size_t i = 0; i < table->n_without; i++)
         say(words, "%s%s", i == 0 ? " Not ranked, for nothing succeeded: " : ", ",
-            table->without[i]->name);
+            table->without[i]->compares_servers ? table->without[i]->engine
+                                                : table->without[i]->name);
     if (table->n_without > 0)
         say(words, ".");
 }
@@ -160,7 +163,7 @@ static void say_open(struct words *words, const struct lb_rank_table *table)
     size_t n = 0;
     for (size_t i = 0; i < table->n; i++)
         if (table->ranks[i].held)
-            say(words, "%s%s", n++ == 0 ? "Keep up: " : ", ", table->ranks[i].cell->name);
+            say(words, "%s%s", n++ == 0 ? "Keep up: " : ", ", lb_rank_name(&table->ranks[i]));
     say(words, "%s",
         n > 0              ? "."
         : any(table, true) ? "Not decided by these runs."
@@ -182,7 +185,7 @@ char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measure
         return buf;
     }
     if (table->is_named) {
-        say(&words, "Against %s, the reference:", reference->cell->name);
+        say(&words, "Against %s, the reference:", lb_rank_name(reference));
         snprintf(title, sizeof title, " %s: ", measured == LB_RANK_RATE ? "Faster" : "Lower");
         snprintf(none, sizeof none, " none is shown %s.",
                  measured == LB_RANK_RATE ? "faster" : "lower");
@@ -192,7 +195,7 @@ char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measure
             reference->held    ? ""
             : any(table, true) ? " (not decided whether it holds)"
                                : " (none held)",
-            reference->cell->name);
+            lb_rank_name(reference));
     }
     list(&words, table, " Equivalent: ", LB_STATS_EQUIVALENT, true, "");
     snprintf(title, sizeof title, " Not shown %s: ", worse(measured));
@@ -256,7 +259,8 @@ static void say_peers(struct words *words, const struct lb_choice *choice)
         const struct lb_rank *rank = &choice->table->ranks[i];
         if (rank != choice->rank && rank->held && lb_rank_recovers(rank) == choice->recovers &&
             share_a_letter(rank, choice->rank))
-            say(words, "%s%s", n++ == 0 ? "; no significant difference: " : ", ", rank->cell->name);
+            say(words, "%s%s", n++ == 0 ? "; no significant difference: " : ", ",
+                lb_rank_name(rank));
     }
 }
 
@@ -278,13 +282,13 @@ char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking 
         say(&words,
             "To choose: %s is the first of those that %s, but none of them recovers by itself "
             "when a holder dies",
-            rank->cell->name, is_open ? "keep up" : "held");
+            lb_rank_name(rank), is_open ? "keep up" : "held");
         if (rank->cell->strategy->by_hand != NULL)
             say(&words, ": then, %s", rank->cell->strategy->by_hand);
         say(&words, ".");
     } else {
         say(&words, "To choose, of those that %s and recover by themselves when a holder dies: %s",
-            is_open ? "keep up" : "held", rank->cell->name);
+            is_open ? "keep up" : "held", lb_rank_name(rank));
         if (rank->cell->strategy->no_database)
             say(&words, ", among the workers of one process only");
         if (is_open && choice.measured != LB_RANK_RATE)
@@ -292,7 +296,7 @@ char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking 
         if (rank != &choice.table->ranks[choice.table->reference])
             say(&words, ", %s of the %s of %s", lb_rank_ratio(rank, ratio, sizeof ratio),
                 is_open ? lb_measured_title(choice.measured) : "rate",
-                choice.table->ranks[choice.table->reference].cell->name);
+                lb_rank_name(&choice.table->ranks[choice.table->reference]));
         say_peers(&words, &choice);
         say(&words, ".");
     }
@@ -375,8 +379,8 @@ static void list_lacking(struct words *words, const struct lb_report *report,
             !lb_ranking_is_without(cell) &&
             lb_pooled_lacks(cell, measured, lacks, sizeof lacks) != NULL)
             say(words, "%s%s (%s)",
-                n++ == 0 ? " Not compared, for too little was measured: " : ", ", cell->name,
-                lacks);
+                n++ == 0 ? " Not compared, for too little was measured: " : ", ",
+                cell->compares_servers ? cell->engine : cell->name, lacks);
     }
     if (n > 0)
         say(words, ".");

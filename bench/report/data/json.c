@@ -11,6 +11,7 @@
 #include "json_ranks.h"
 #include "ranking.h"
 #include "report.h"
+#include "servers.h"
 #include "steady.h"
 #include "text.h"
 #include "untested.h"
@@ -290,7 +291,7 @@ static json_t *comparison_json(const struct lb_rank_table *table, const struct l
     struct lb_object object = lb_object_new();
     lb_put_text(&object, "measured", lb_measured_name(measured));
     lb_put_text(&object, "strategy", rank->cell->name);
-    lb_put_text(&object, "reference", reference->cell->name);
+    lb_put_text(&object, "reference", lb_rank_name(reference));
     lb_put_text(&object, "engine", rank->cell->engine);
     lb_put_text(&object, "scenario", rank->cell->scenario.name);
     lb_put(&object, "median", lb_estimate_json(&rank->median));
@@ -332,12 +333,13 @@ static json_t *ranking_json(const struct lb_report *report, const struct lb_rank
     lb_put_text(&object, "measured", lb_measured_name(measured));
     lb_put_text(&object, "engine", reference->cell->engine);
     lb_put_text(&object, "scenario", reference->cell->scenario.name);
-    lb_put_text(&object, "reference", reference->cell->name);
+    lb_put_text(&object, "reference", lb_rank_name(reference));
     lb_put_flag(&object, "named", table->is_named);
+    lb_put_flag(&object, "servers", lb_servers_are_asked(table));
     lb_put_text(&object, "answer", lb_rank_answer(table, measured, text, sizeof text));
     lb_put(&object, "choice",
            measured == LB_RANK_RATE
-               ? json_string(lb_rank_choice(table, rankings, text, sizeof text))
+               ? json_string(lb_servers_or_choice(table, rankings, text, sizeof text))
                : json_null());
     lb_put_text(&object, "power", lb_rank_power(table, measured, text, sizeof text));
     for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES; m++)
@@ -355,6 +357,7 @@ static json_t *ranking_json(const struct lb_report *report, const struct lb_rank
     for (size_t i = 0; i < table->n; i++) {
         struct lb_object rank = lb_object_new();
         lb_put_text(&rank, "strategy", table->ranks[i].cell->name);
+        lb_put_text(&rank, "engine", table->ranks[i].cell->engine);
         lb_put_text(&rank, "letters", table->ranks[i].letters);
         lb_add(&ranks, lb_object_end(&rank));
     }

@@ -5,6 +5,7 @@
 #include "diff.h"
 #include "ranking.h"
 #include "report.h"
+#include "servers.h"
 #include "steady.h"
 #include "table.h"
 #include "text.h"
@@ -116,7 +117,7 @@ static int print_rank_table(const struct lb_sink_state *state, const struct lb_r
     fputs("\n\n", out);
     lb_markdown_text(out, lb_rank_answer(table, LB_RANK_RATE, text, sizeof text));
     fputs("\n\n", out);
-    lb_markdown_text(out, lb_rank_choice(table, rankings, text, sizeof text));
+    lb_markdown_text(out, lb_servers_or_choice(table, rankings, text, sizeof text));
     fputs("\n\n", out);
     struct lb_table *ranks = lb_text_rank_table(table);
     if (ranks != NULL)

@@ -2,6 +2,7 @@
  * and a short table. All else is printed with -v, and by every other format.
  */
 #include "ranking.h"
+#include "servers.h"
 #include "table.h"
 #include "text.h"
 #include "units.h"
@@ -40,7 +41,7 @@ static void add_row(struct lb_table *table, const struct view *view, const struc
     bool is_reference = rank == &view->order->ranks[view->order->reference];
     bool compared = is_ordered(view, rank->cell);
     lb_cell_summarise(rank->cell, &summary);
-    lb_table_add(table, rank->cell->name,
+    lb_table_add(table, lb_rank_name(rank),
                  view->choice.rank != NULL && rank->cell == view->choice.rank->cell ? LB_INK_GOOD
                                                                                     : LB_INK_PLAIN);
     lb_table_add(table, lb_format_count(summary.successes_per_s, text, sizeof text), LB_INK_PLAIN);
@@ -89,7 +90,7 @@ static void take_rows(struct rows *rows, const struct view *view, const struct l
         } else if (rows->used < sizeof rows->rest) {
             rows->used +=
                 (size_t)snprintf(rows->rest + rows->used, sizeof rows->rest - rows->used, "%s%s",
-                                 rows->used == 0 ? "Below these: " : ", ", rank->cell->name);
+                                 rows->used == 0 ? "Below these: " : ", ", lb_rank_name(rank));
         }
     }
 }
@@ -97,7 +98,11 @@ static void take_rows(struct rows *rows, const struct view *view, const struct l
 static int print_rows(const struct lb_sink_state *state, const struct view *view)
 {
     static const char *const least[] = {"cpu", "p99 wait", "success/s", "served", NULL};
-    struct rows rows = {.table = lb_table_new(columns, COLUMNS), .n_total = view->rates->n};
+    struct lb_column head[COLUMNS];
+    memcpy(head, columns, sizeof head);
+    if (lb_servers_are_asked(view->rates))
+        head[0].title = "server";
+    struct rows rows = {.table = lb_table_new(head, COLUMNS), .n_total = view->rates->n};
     char hidden[100] = "";
     if (rows.table == NULL)
         return -1;
@@ -151,11 +156,15 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
     struct view view = {.rates = rates, .choice = lb_rank_choose(rates, rankings)};
     view.order = view.choice.table;
     view.measured = view.choice.measured;
-    fprintf(state->out, "%s %s on %s, %zu round%s\n", lb_rank_question(rates, text, sizeof text),
-            first->scenario.name, first->engine, rates->n_rounds, rates->n_rounds == 1 ? "" : "s");
-    lb_print_wrapped(state->out, lb_rank_choice(rates, rankings, text, sizeof text), 2,
+    bool is_of_servers = lb_servers_are_asked(rates);
+    fprintf(state->out, "%s %s%s%s on %s, %zu round%s\n",
+            lb_rank_question(rates, text, sizeof text), is_of_servers ? first->name : "",
+            is_of_servers ? ", " : "", first->scenario.name,
+            is_of_servers ? first->target->db->product : first->engine, rates->n_rounds,
+            rates->n_rounds == 1 ? "" : "s");
+    lb_print_wrapped(state->out, lb_servers_or_choice(rates, rankings, text, sizeof text), 2,
                      state->width);
-    if (view.choice.rank != NULL)
+    if (view.choice.rank != NULL && !is_of_servers)
         print_sql(state, view.choice.rank->cell);
     if (lb_rank_is_open(rates))
         print_load(state, rates, rankings);

@@ -2,6 +2,7 @@
  * table the answer in words, the ratios with their intervals and letters, and what to choose.
  */
 #include "ranking.h"
+#include "servers.h"
 #include "table.h"
 #include "text.h"
 #include "units.h"
@@ -21,7 +22,7 @@ static void add_row(struct lb_table *table, const struct lb_rank_table *ranks,
     char text[120];
     bool is_reference = rank == &ranks->ranks[ranks->reference];
     bool sure = rank->verdict == LB_STATS_FASTER || rank->verdict == LB_STATS_SLOWER;
-    lb_table_add(table, rank->cell->name, LB_INK_PLAIN);
+    lb_table_add(table, lb_rank_name(rank), LB_INK_PLAIN);
     lb_table_add(table, lb_format_count(rank->median.value, text, sizeof text), LB_INK_PLAIN);
     lb_table_add(table, is_reference ? "1" : lb_rank_ratio(rank, text, sizeof text), LB_INK_PLAIN);
     snprintf(text, sizeof text, "%zu", rank->n_rounds);
@@ -63,7 +64,7 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
             first->scenario.name, first->engine, ranks->n_rounds, ranks->n_rounds == 1 ? "" : "s");
     lb_print_wrapped(state->out, lb_rank_answer(ranks, LB_RANK_RATE, text, sizeof text), 2,
                      state->width);
-    lb_print_wrapped(state->out, lb_rank_choice(ranks, rankings, text, sizeof text), 2,
+    lb_print_wrapped(state->out, lb_servers_or_choice(ranks, rankings, text, sizeof text), 2,
                      state->width);
     if (state->terminal)
         lb_table_fit(table, state->width, least, hidden, sizeof hidden);
