@@ -262,11 +262,8 @@ static void answer_need(struct lb_plan *plan)
     const struct lb_plan_need *need = &plan->need;
     const char *slo = plan->question->slo.text;
     double n = (double)need->workers;
-    char rate[32], worst[32], fewer[400] = "", first[100] = "";
+    char rate[32], worst[32], fewer[400] = "";
     lb_format_count(plan->question->demand_per_s, rate, sizeof rate);
-    if (need->first > 0 && need->first != need->workers)
-        snprintf(first, sizeof first, " By closed loops alone, without arrivals, it would be %llu.",
-                 (unsigned long long)need->first);
     if (need->workers == 0 && plan->interrupted) {
         add(plan, "workers", LB_PLAN_REFUSED,
             "How many workers keep %s at %s/s is not known: interrupted.", slo, rate);
@@ -285,9 +282,37 @@ static void answer_need(struct lb_plan *plan)
     const struct lb_estimate estimate = {n, {n, n, 0}};
     give(add(plan, "workers", LB_PLAN_ANSWERED,
              "%s/s need %.0f worker%s under %s, measured in open loop: %.0f kept it in %d of %d "
-             "runs (at most %s)%s.%s",
+             "runs (at most %s)%s.",
              rate, n, plural(n), slo, n, LB_PLAN_CONFIRM, LB_PLAN_CONFIRM,
-             lb_format_ns(need->worst_ns, worst, sizeof worst), fewer, first),
+             lb_format_ns(need->worst_ns, worst, sizeof worst), fewer),
+         &estimate);
+}
+
+/* The first answer, beside which the measured one stands. */
+static void answer_first(struct lb_plan *plan)
+{
+    const struct lb_plan_need *need = &plan->need;
+    const char *slo = plan->question->slo.text;
+    double n = (double)need->first;
+    char rate[32], service[32], wait[32];
+    if (!need->has_first)
+        return;
+    lb_format_count(plan->question->demand_per_s, rate, sizeof rate);
+    lb_format_ns((uint64_t)(need->service_s * 1e9), service, sizeof service);
+    if (need->first == 0) {
+        add(plan, "first answer", LB_PLAN_ANSWERED,
+            "A job took %s in the first run. By queueing theory (G/G/c), no number of workers up "
+            "to %llu keeps %s at %s/s.",
+            service, (unsigned long long)need->most, slo, rate);
+        return;
+    }
+    const struct lb_estimate estimate = {n, {n, n, 0}};
+    give(add(plan, "first answer", LB_PLAN_ANSWERED,
+             "A job took %s in the first run. By queueing theory (G/G/c), %.0f worker%s keep%s %s "
+             "at "
+             "%s/s (%s).",
+             service, n, plural(n), n > 1.5 ? "" : "s", slo, rate,
+             lb_format_ns((uint64_t)(need->first_wait_s * 1e9), wait, sizeof wait)),
          &estimate);
 }
 
@@ -339,12 +364,13 @@ void lb_plan_answer(struct lb_plan *plan)
         }
         for (size_t i = 0; i < plan->n_answers; i++)
             plan->answers[i].doubtful = plan->doubts[0] != '\0';
-    } else {
+    } else if (lb_plan_sweeps(plan->question)) {
         add(plan, "carry", LB_PLAN_REFUSED, "No curve: %s.", plan->refusal);
     }
     answer_slo(plan);
     if (lb_plan_asks_need(plan->question)) {
         answer_need(plan);
+        answer_first(plan);
         if (plan->slo_state == LB_SLO_NOT_ASKED)
             return; /* the most of a closed loop is no measure of what an SLO leaves */
     } else if (demand > 0 && plan->has_fit) {

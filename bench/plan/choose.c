@@ -67,9 +67,31 @@ static bool is_clear(const struct lb_plan *plans, const bool *usable, size_t n,
     return true;
 }
 
+/* The fewest workers that were measured to keep the SLO at the demand; of as few, the shortest
+ * waits. */
+static size_t choose_by_need(const struct lb_plan *plans, const bool *usable, size_t n,
+                             struct lb_plan_choice *ret)
+{
+    const struct lb_plan *best = NULL;
+    for (size_t i = 0; i < n; i++) {
+        const struct lb_plan_need *need = &plans[i].need;
+        if (usable[i] && need->workers > 0 &&
+            (best == NULL || need->workers < best->need.workers ||
+             (need->workers == best->need.workers && need->worst_ns < best->need.worst_ns)))
+            best = &plans[i];
+    }
+    if (best == NULL)
+        return 0;
+    *ret = (struct lb_plan_choice){best->question->demand_per_s, best, (double)best->need.workers,
+                                   true};
+    return 1;
+}
+
 size_t lb_plan_choose(const struct lb_plan *plans, const bool *usable, size_t n,
                       struct lb_plan_choice *ret, size_t room)
 {
+    if (n > 0 && !lb_plan_sweeps(plans[0].question))
+        return choose_by_need(plans, usable, n, ret);
     double least = (double)INFINITY, most = 0;
     size_t n_rows = 0;
     for (size_t i = 0; i < n; i++) {

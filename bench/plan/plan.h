@@ -61,7 +61,7 @@ struct lb_plan_point {
     char reason[200];             /* of an invalid one */
 };
 
-enum lb_trial_phase { LB_TRIAL_BRACKET, LB_TRIAL_BISECT, LB_TRIAL_CONFIRM };
+enum lb_trial_phase { LB_TRIAL_FIRST, LB_TRIAL_BRACKET, LB_TRIAL_BISECT, LB_TRIAL_CONFIRM };
 const char *lb_trial_phase_name(enum lb_trial_phase phase);
 
 /* One run of the search. ok: the SLO held, at least 99 % of the arrivals were served, at most 1 %
@@ -106,12 +106,17 @@ struct lb_plan_answer {
 /* How many workers keep the SLO at the demand, measured in an open loop. */
 struct lb_plan_need {
     bool is_asked;
-    uint64_t first;    /* the first guess: what closed loops say */
-    uint64_t workers;  /* keep it in LB_PLAN_CONFIRM runs, and one fewer did not; 0: none found */
-    uint64_t most;     /* the largest number that may be tried */
-    bool is_missed;    /* not even `most` keep it */
-    char reason[300];  /* why none was found, or how one fewer failed; "" */
-    uint64_t worst_ns; /* the SLO's percentile in the worst of the runs that confirm it */
+    bool has_first;      /* the first answer, from one run: see lb_plan_first_answer */
+    uint64_t first;      /* by it; 0: no number that may be tried */
+    double claim_s;      /* the time of a claim, */
+    double service_s;    /* ... and of a whole job, in that run */
+    double service_scv;  /* its variance as a share of the squared mean */
+    double first_wait_s; /* the SLO's percentile with the first answer, or with the most workers */
+    uint64_t workers;    /* keep it in LB_PLAN_CONFIRM runs, and one fewer did not; 0: none found */
+    uint64_t most;       /* the largest number that may be tried */
+    bool is_missed;      /* not even `most` keep it */
+    char reason[300];    /* why none was found, or how one fewer failed; "" */
+    uint64_t worst_ns;   /* the SLO's percentile in the worst of the runs that confirm it */
 };
 
 /* The capacity of one strategy on one engine under one scenario. */
@@ -193,6 +198,13 @@ int lb_plan_measure(struct lb_plan *plan, uint64_t workers, uint64_t round,
                     const struct lb_lab *lab, struct lb_error *err);
 /* True if the question is how many workers keep the SLO at the demand. */
 bool lb_plan_asks_need(const struct lb_plan_question *question);
+/* True if closed loops answer something: false where only the need is asked. */
+bool lb_plan_sweeps(const struct lb_plan_question *question);
+/* The scenario of the run that the first answer is from, and its number of workers. */
+void lb_plan_first_scenario(const struct lb_plan *plan, struct lb_scenario *ret);
+uint64_t lb_plan_first_workers(const struct lb_plan *plan);
+/* Fills the need's first answer from that run. */
+void lb_plan_first_answer(struct lb_plan *plan, const struct lb_outcome *run);
 /* With an SLO: searches the number of workers that the demand needs, if there is one, and the rate
  * of the SLO, if there is no demand or `at` says with how many workers. 0 or LB_E_INTERRUPTED, with
  * what is known. */

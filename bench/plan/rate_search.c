@@ -71,7 +71,7 @@ static void make_scenario(const struct lb_plan *plan, uint64_t workers, double r
     ret->count = 0;
     double least_ns = 1e9 * 10 / (1 - slo->quantile) / rate;
     double wanted_ns = fmax(fmin(SAMPLES * least_ns, 2e10), 1.2 * least_ns);
-    if (plan->need.is_asked && plan->question->at == 0) { /* the rate is known: a few long trials */
+    if (!lb_plan_sweeps(plan->question)) { /* the rate is known: a few long trials */
         wanted_ns = fmax(1.2 * least_ns, fmin(2 * least_ns, NEED_NS));
         longer = false;
     }
@@ -247,9 +247,9 @@ static double throughput_at(const struct lb_plan *plan)
 
 /* --- how many workers keep it at the demand --- */
 
-bool lb_plan_asks_need(const struct lb_plan_question *question)
+void lb_plan_first_scenario(const struct lb_plan *plan, struct lb_scenario *ret)
 {
-    return question->has_slo && question->demand_per_s > 0;
+    make_scenario(plan, lb_plan_first_workers(plan), plan->question->demand_per_s, false, ret);
 }
 
 /* One trial of so many workers at the demand; one fewer than the answer leaves its reason. */
@@ -267,6 +267,8 @@ static int try_workers(struct search *search, enum lb_trial_phase phase, uint64_
         give_up(search, trial);
         return 0;
     }
+    if (phase == LB_TRIAL_FIRST)
+        lb_plan_first_answer(search->plan, trial->run);
     *ret_ok = trial->ok;
     if (!trial->ok)
         snprintf(need->reason, sizeof need->reason, "%s", trial->reason);
@@ -294,29 +296,42 @@ static int confirm_workers(struct search *search, uint64_t workers, bool *ret_ok
     return rc;
 }
 
-static uint64_t next_workers(uint64_t failed, uint64_t kept, uint64_t most)
+/* The first answer, then its neighbour, then the middle. */
+static uint64_t next_workers(const struct lb_plan_need *need, uint64_t failed, uint64_t kept)
 {
+    const uint64_t most = need->most, first = need->first;
+    if (need->has_first && first == 0 && kept == 0)
+        return most;
+    if (first > failed && (kept == 0 || first < kept))
+        return first;
+    if (first > 0 && kept > 0 && (first == kept || first == failed))
+        return first == kept ? kept - 1 : failed + 1;
     uint64_t more = failed + (failed + 2) / 3;
     if (kept == 0)
         return more < most ? more : most;
     return failed == 0 ? kept - 1 : (failed + kept) / 2;
 }
 
+/* One run of a few workers gives the first answer, which is the next number that is tried. */
 static int search_workers(struct search *search)
 {
     struct lb_plan *plan = search->plan;
     struct lb_plan_need *need = &plan->need;
-    double first = lb_plan_points_need(plan, plan->question->demand_per_s);
-    uint64_t failed = 0, kept = 0, at;
-    int rc = 0;
-    need->is_asked = true;
+    uint64_t failed = 0, kept = 0, at = lb_plan_first_workers(plan);
+    bool ok, is_again = false; /* the most workers failed once: that may be chance */
     need->most = plan->question->levels[plan->question->n_levels - 1];
-    need->first = isfinite(first) ? (uint64_t)first : 0;
-    at = need->first > 0 && need->first < need->most ? need->first : need->most;
+    int rc = try_workers(search, LB_TRIAL_FIRST, at, &ok);
+    if (rc == 0 && !search->ended)
+        *(ok ? &kept : &failed) = at;
+    at = next_workers(need, failed, kept);
     while (rc == 0 && !search->ended && failed < need->most) {
-        bool ok, fewer;
+        bool fewer;
         if (kept != failed + 1) {
             rc = try_workers(search, LB_TRIAL_BRACKET, at, &ok);
+            if (at == need->most && !ok && !is_again) {
+                is_again = true;
+                continue;
+            }
             *(ok ? &kept : &failed) = at;
         } else {
             rc = confirm_workers(search, kept, &ok, &fewer);
@@ -327,7 +342,7 @@ static int search_workers(struct search *search)
             failed = ok ? 0 : kept;
             kept = ok ? kept - 1 : 0;
         }
-        at = next_workers(failed, kept, need->most);
+        at = next_workers(need, failed, kept);
     }
     need->is_missed = rc == 0 && !search->ended && need->workers == 0;
     if (search->ended)
@@ -346,7 +361,8 @@ int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_err
                             .least = least_rate(plan, known),
                             .high = INFINITY,
                             .err = err};
-    if (lb_plan_asks_need(plan->question)) {
+    plan->need.is_asked = lb_plan_asks_need(plan->question);
+    if (plan->need.is_asked) {
         int needed = search_workers(&search);
         plan->interrupted |= needed == LB_E_INTERRUPTED;
         if (needed == LB_E_INTERRUPTED)

@@ -12,7 +12,7 @@
 int lb_plan_check(const struct lb_plan_question *question, struct lb_error *err)
 {
     uint64_t largest = question->n_levels > 0 ? question->levels[question->n_levels - 1] : 0;
-    if (question->n_levels < LB_USL_MIN_LEVELS)
+    if (question->n_levels < LB_USL_MIN_LEVELS && lb_plan_sweeps(question))
         return lb_fail(err, LB_E_USAGE,
                        "a plan needs at least %d different numbers of workers, not %zu: give more "
                        "to --workers",

@@ -17,7 +17,7 @@
 
 const char *lb_trial_phase_name(enum lb_trial_phase phase)
 {
-    static const char *const names[] = {"bracket", "bisect", "confirm"};
+    static const char *const names[] = {"first", "bracket", "bisect", "confirm"};
     return names[phase];
 }
 
@@ -105,17 +105,32 @@ static void measure(struct lb_trial *trial, const struct lb_slo *slo)
         trial->latency_ns = lb_histogram_quantile(response, slo->quantile);
 }
 
+/* A generator that is late makes waits longer, and none shorter. So an SLO that was kept all the
+ * same was kept, and one that was missed by more than any arrival was late was missed. */
+static bool stands_though_late(const struct lb_trial *trial, const struct lb_slo *slo)
+{
+    const struct lb_outcome *run = trial->run;
+    if (run->state != LB_RUN_INVALID || run->pacing == NULL ||
+        strncmp(run->reason, LB_LATE_GENERATOR, sizeof LB_LATE_GENERATOR - 1) != 0 ||
+        trial->latency_ns == UINT64_MAX)
+        return false;
+    bool is_kept = trial->achieved >= LB_TRIAL_SERVED && trial->errors <= MOST_ERRORS &&
+                   trial->backlog_growth <= MOST_GROWTH && trial->latency_ns < slo->bound_ns;
+    return is_kept || trial->latency_ns >= slo->bound_ns + run->pacing->max;
+}
+
 void lb_trial_judge(struct lb_trial *trial, const struct lb_slo *slo)
 {
     const struct lb_outcome *run = trial->run;
     char latency[32], bound[32];
     measure(trial, slo);
-    trial->valid = run->state == LB_RUN_COMPLETE && run->n_due > 0;
+    bool is_usable = run->state == LB_RUN_COMPLETE || stands_though_late(trial, slo);
+    trial->valid = is_usable && run->n_due > 0;
     trial->ok = false;
     char *why = trial->reason;
     size_t size = sizeof trial->reason;
     why[0] = '\0';
-    if (run->state != LB_RUN_COMPLETE) {
+    if (!is_usable) {
         snprintf(why, size, "%s", run->reason);
     } else if (run->n_due == 0) {
         snprintf(why, size, "no arrivals");

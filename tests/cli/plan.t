@@ -42,18 +42,21 @@ like($err, qr/plan needs -s STRATEGY/, '... and why');
 
 # Answers. Where others use the machine its search may end as not valid or its bound be missed: then it is asked again.
 my $dir = scratch() . '/stored';
-($status, $out, $err) = until_shown(sub { return $_[0] == 0 }, 'plan', @mutex, '--hold', '1ms', '--slo', 'p50<30ms', '--demand', '1/s',
+($status, $out, $err) = until_shown(sub { return $_[0] == 0 }, 'plan', @mutex, '--hold', '1ms', '--slo', 'p50<30ms', '--demand', '100/s',
     '--at', '3', '-o', $dir);
 is($status, 0, 'exit status') or diag $out, $err;
 like($out, qr/^pthread-mutex on memory, mutex-hot: /m, 'what was planned');
 like($out, qr/^workers +runs +success\/s/m, 'the points');
 like($out, qr/^ +6 +1 +\d/m, 'the last of them');
 like($out, qr{^  3 workers carry [\d.]+k?/s(?: \(95 %: |, as measured)}m, 'what the workers carry');
-like($out =~ s/\s+/ /gr, qr{ 1/s need 1 worker under p50<30ms, measured in open loop: 1 kept it in 3 of 3 runs \(at most }, 'how many the demand needs');
+like($out =~ s/\s+/ /gr, qr{ 100/s need 1 worker under p50<30ms, measured in open loop: 1 kept it in 3 of 3 runs \(at most }, 'how many the demand needs');
 like($out, qr{^doubtful\n  (?s:.)*was run once}m, '... which is why');
-like($out, qr{^  Headroom: 1/s leave \d+ %}m, 'what is left');
+like($out, qr{^  Headroom: 100/s leave \d+ %}m, 'what is left');
 like($out, qr{^  p50<30ms holds up to .* with 3 workers: confirmed}m, 'the SLO');
 like($out, qr/^bracket .*held/m, 'its search');
+like($out =~ s/\s+/ /gr, qr{first answer A job took [\d.]+ ms in the first run\. By queueing theory \(G/G/c\), 1 worker keeps p50<30ms at 100/s },
+    'a first answer from one run, beside the measured one');
+like($out, qr{^first +\d+ +100/s}m, '... and its run');
 cmp_ok((() = $out =~ /^confirm .*held/mg), '>=', 3, 'confirmed three times');
 unlike($out, qr/\033/, 'no escape sequences in a file');
 unlike($out, qr/[^\x00-\x7f]|^ +\/s \|/m, 'no chart in a file');
@@ -69,6 +72,15 @@ is_deeply([map { $json->{cells}[$_->{cell}]{runs}[$_->{run}]{successes_per_s} } 
     [map { $_->{successes_per_s} } @{$plan->{points}}], '... which has its throughput');
 like($json->{cells}[$plan->{slo}{trace}[0]{cell}]{config}{rate}, qr{^poisson:[\d.]+/s$}, 'stored: trials name their runs');
 is($json->{cells}[$plan->{slo}{trace}[-1]{cell}]{config}{workers}, 3, '... with the workers asked for');
+
+# Without --at only the number of workers is asked: no sweep, and neither a refusal for want of one.
+($status, $out, $err) = until_shown(sub { return $_[0] == 0 }, 'plan', '-s', 'pthread-mutex', '--workers', '2', '--duration', '60ms',
+    '--warmup', '0', '--slo', 'p50<30ms', '--demand', '100/s');
+is($status, 0, 'workers for a demand: exit status') or diag $out, $err;
+like($out, qr{^workers\n  100/s need 1 worker under p50<30ms}m, '... the answer');
+unlike($out, qr/^carry|No curve|success\/s/m, '... without a sweep');
+like($err, qr/^lockbench: one run of 2 workers gives a first answer;/m, '... and what is done is told before');
+like($err, qr/^lockbench: a job takes 500 us in this plan: --hold TIME says how long$/m, '... and how long a job takes');
 
 # A missed goal: 4. Nothing is done within a nanosecond.
 my $is_never = qr/^slo\n  p50<1ns was never met with \d workers?: not even at /m;
@@ -92,7 +104,7 @@ like($out, qr/nobody succeeded/, '... and what was wrong with the runs');
 # Where this test itself is not let run, it is done again.
 my ($stopped, $end) = (undef, time + 600);
 do {
-    $stopped = start('plan', @mutex, '--duration', '500ms', '--hold', '1ms', '--slo', 'p50<1s');
+    $stopped = start('plan', @mutex, '--duration', '500ms', '--hold', '1ms', '--slo', 'p50<2ms');
     while (waitpid($stopped->{pid}, WNOHANG) == 0) {
         for my $step (['STOP', 0.03], ['CONT', 0.01]) {
             kill $step->[0], $stopped->{pid};
@@ -102,7 +114,7 @@ do {
     $status = $? >> 8;
 } while ($status != 5 && time < $end);
 is($status, 5, 'a generator that falls behind: exit status');
-like(slurp($stopped->{out}), qr/^  How much p50<1s allows is not known: at .*\n?.* the generator fell\s+behind/m, '... and why')
+like(slurp($stopped->{out}), qr/^  How much p50<2ms allows is not known: at .*\n?.* the generator fell\s+behind/m, '... and why')
     or diag slurp($stopped->{out});
 
 # Formats.

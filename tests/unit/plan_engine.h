@@ -102,7 +102,9 @@ static void run_open(struct engine *engine, struct lb_outcome *run)
     assert_int_equal(
         lb_schedule_init(&schedule, run->config.rate, lb_random_next(&engine->random), &err), 0);
     run->response[LB_M_ACQUIRE] = lb_histogram_new();
+    run->service[LB_M_HOLD] = lb_histogram_new();
     assert_non_null(run->response[LB_M_ACQUIRE]);
+    assert_non_null(run->service[LB_M_HOLD]);
     for (;;) {
         double due_s = (double)lb_schedule_next(&schedule, NULL) / 1e9 - warmup;
         if (due_s >= end)
@@ -116,7 +118,9 @@ static void run_open(struct engine *engine, struct lb_outcome *run)
         for (size_t i = 1; i < n_servers; i++)
             next = free_s[i] < free_s[next] ? i : next;
         double granted_s = fmax(due_s, free_s[next]);
-        free_s[next] = granted_s + exponential(engine, service);
+        double job_s = exponential(engine, service);
+        free_s[next] = granted_s + job_s;
+        lb_histogram_record(run->service[LB_M_HOLD], (uint64_t)(job_s * 1e9));
         count(run, granted_s, false);
         if (due_s < 0 || granted_s >= end)
             continue;

@@ -147,7 +147,7 @@ static int copy_args(struct planner *planner, const struct lb_args *args, struct
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     for (size_t i = 0; i < args->n_overrides; i++)
         if (strcmp(args->overrides[i].key->name, "rate") == 0)
-            continue; /* the demand */
+            own->plan.demand = args->overrides[i].value;
         else if (strcmp(args->overrides[i].key->name, "workers") != 0)
             own->overrides[own->n_overrides++] = args->overrides[i];
         else
@@ -260,6 +260,20 @@ static void rest(void *arg)
 
 /* --- the plans --- */
 
+/* The cell of the one run that an answer about a number of workers begins with. */
+static int make_first_cells(struct planner *planner, struct lb_error *err)
+{
+    int rc = 0;
+    for (size_t p = 0; p < planner->n_plans && rc == 0; p++) {
+        struct lb_scenario scenario;
+        struct lb_cell *cell;
+        lb_plan_first_scenario(&planner->plans[p], &scenario);
+        rc =
+            find_cell(planner, &planner->templates[planner->template_of[p]], &scenario, &cell, err);
+    }
+    return rc;
+}
+
 /* The sweep's cells, in the order of the numbers of workers; they are run in another one. */
 static int make_cells(struct planner *planner, struct lb_error *err)
 {
@@ -304,7 +318,8 @@ static int make_plans(struct planner *planner, struct lb_error *err)
             return rc;
         planner->n_plans++;
     }
-    return make_cells(planner, err);
+    return lb_plan_sweeps(&planner->question) ? make_cells(planner, err)
+                                              : make_first_cells(planner, err);
 }
 
 /* Sets the reason of planned runs that were not made, except after the user's stop. */
@@ -374,6 +389,13 @@ static void tell(const struct planner *planner, const struct lb_report *report)
     const struct lb_plan_question *question = &planner->question;
     bool is_open = question->most_repeat > question->n_repeat;
     tell_hold(planner);
+    if (!lb_plan_sweeps(question)) {
+        fprintf(stderr,
+                "lockbench: one run of %llu workers gives a first answer; open loops that then "
+                "measure it take a minute or two, and longer below 100 arrivals a second\n",
+                (unsigned long long)lb_plan_first_workers(&planner->plans[0]));
+        return;
+    }
     lb_dry_run_tell_plan(report, planner->n_plans, question->n_levels, question->has_slo,
                          is_open ? planner->n_plans * question->budget_ns : 0);
 }
@@ -389,18 +411,20 @@ static enum lb_exit schedule(struct lb_scheduler *scheduler, void *arg)
     struct lb_report *report = lb_scheduler_report(scheduler);
     report->plans = planner->plans;
     report->n_plans = planner->n_plans;
+    bool sweeps = lb_plan_sweeps(&planner->question);
     planner->n_expected =
-        planner->n_plans * planner->question.n_levels * (size_t)planner->question.n_repeat;
+        sweeps ? planner->n_plans * planner->question.n_levels * (size_t)planner->question.n_repeat
+               : 0;
     if (rc == 0 && planner->n_plans == 0)
         rc = lb_fail(&err, LB_E_UNSUPPORTED, "nothing to plan: %s", planner->templates[0].reason);
     if (rc == 0 && !planner->args.quiet)
         tell(planner, report);
-    if (rc == 0)
+    if (rc == 0 && sweeps)
         rc = lb_plan_sweep(planner->plans, planner->n_plans, &lab, &err);
     bool by_sweep = !lb_plan_asks_need(&planner->question); /* else open loops answer */
     if (rc == 0 && by_sweep)
         rc = lb_plan_repeat(planner->plans, planner->n_plans, false, &lab, &err);
-    for (size_t i = 0; i < planner->n_plans; i++)
+    for (size_t i = 0; i < planner->n_plans && sweeps; i++)
         lb_plan_fit(&planner->plans[i]);
     for (size_t i = 0; i < planner->n_plans && rc == 0 && by_sweep; i++)
         rc = refine(&planner->plans[i], &lab, &err);

@@ -417,7 +417,7 @@ bool lb_select_plans(const struct lb_protocol *protocol, const struct lb_args *a
 
 const char *lb_select_default(enum lb_shape shape, const struct lb_args *args)
 {
-    bool arrives = false;
+    bool arrives = args->plan.slo != NULL && args->plan.demand != NULL && args->plan.at == NULL;
     for (size_t i = 0; i < args->n_overrides; i++) {
         const char *name = args->overrides[i].key->name;
         if (strcmp(name, "rate") == 0 || strcmp(name, "producers") == 0)

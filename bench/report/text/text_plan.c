@@ -227,6 +227,8 @@ static void print_title(const struct lb_sink_state *state, const struct lb_plan 
 /* What the answers are from. */
 static int print_measured(struct lb_sink_state *state, const struct lb_plan *plan)
 {
+    if (!lb_plan_sweeps(plan->question))
+        return print_trials(state, plan);
     fputc('\n', state->out);
     int rc = print_points(state, plan);
     if (rc != 0)
@@ -258,7 +260,7 @@ static void print_choice(const struct lb_sink_state *state)
     }
     if (n_rows == 0)
         lb_print_wrapped(state->out, "No plan has an answer to choose by.", 2, state->width);
-    else
+    else if (lb_plan_sweeps(report->plans[0].question))
         lb_print_wrapped(state->out, "Beyond: none.", 2, state->width);
 }
 
