@@ -96,12 +96,11 @@ struct lb_strategy_plan {
     const struct lb_program *program; /* NULL for strategies without statements */
     int32_t space_no;
     uint32_t n_resources;
-    const uint32_t *capacity;                /* one per resource */
-    uint32_t ttl_ms, period_ms;              /* length of a lease; of a period */
-    uint32_t limit_ms;                       /* recover takes claims that are older */
-    uint32_t lease_least_ms, limit_least_ms; /* what the two last for certain */
-    uint32_t delay_ms;                       /* delay until a retried item is due */
-    int64_t clock_ahead_ms;                  /* added to :now for every worker */
+    const uint32_t *capacity;          /* one per resource */
+    uint32_t ttl_ms, period_ms;        /* length of a lease; of a period */
+    uint32_t limit_ms;                 /* recover takes claims that are older */
+    uint32_t delay_ms;                 /* delay until a retried item is due */
+    int64_t clock_ahead_ms;            /* added to :now for every worker */
     bool is_forked;                    /* actors are in processes of their own, which may die */
     uint32_t groups;                   /* item i is of group i % groups; 0: items have none */
     bool is_pipelined;                 /* the next claim goes out with the end of the last */

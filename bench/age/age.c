@@ -148,7 +148,7 @@ static int open_bench(struct bench *bench, struct lb_error *err)
     struct lb_conn_options options = {.role = "age", .lock_timeout_ms = LOCK_TIMEOUT_MS};
     struct lb_scaled scaled;
     struct lb_setting settings[64];
-    lb_file_scale(plan->file, bench->db, TTL_MS, false, plan->settings, plan->n_settings, &scaled);
+    lb_file_scale(plan->file, TTL_MS, false, plan->settings, plan->n_settings, &scaled);
     if (scaled.n_settings + plan->n_settings > 64)
         return lb_fail(err, LB_E_USAGE, "more than %d options", 64 - LB_SCALED);
     memcpy(settings, scaled.settings, scaled.n_settings * sizeof *settings);
@@ -175,8 +175,6 @@ static int open_bench(struct bench *bench, struct lb_error *err)
                                   .capacity = capacity,
                                   .ttl_ms = scaled.lease_ms,
                                   .limit_ms = scaled.limit_ms,
-                                  .lease_least_ms = scaled.lease_least_ms,
-                                  .limit_least_ms = scaled.limit_least_ms,
                                   .groups = 1000000,
                                   .delay_ms = LB_AGED_DELAY_MS};
     r = plan->strategy->flow->setup(&bench->strategy_plan, &bench->session, err);

@@ -316,25 +316,26 @@ uint64_t lb_hold_asked(const struct lb_case *c, const struct lb_hold *hold);
 
 /* The earliest and the latest end of a lease of ms that was requested at low and answered at high.
  * A millisecond and a thousandth of the lease are given to clocks that count whole milliseconds or
- * run at another speed than ours. */
-static inline uint64_t lb_lease_margin(uint32_t ms)
+ * run at another speed than ours, and model->tick_ms to clocks that count more. */
+static inline uint64_t lb_lease_margin(const struct lb_case *c, uint32_t ms)
 {
-    return 1000000u + (uint64_t)ms * 1000u;
+    return 1000000u + (uint64_t)ms * 1000u + (uint64_t)c->model->tick_ms * 1000000u;
 }
-static inline uint64_t lb_lease_low(uint64_t low, uint32_t ms)
+static inline uint64_t lb_lease_low(const struct lb_case *c, uint64_t low, uint32_t ms)
 {
-    uint64_t length = (uint64_t)ms * 1000000u, margin = lb_lease_margin(ms);
+    uint64_t length = (uint64_t)ms * 1000000u, margin = lb_lease_margin(c, ms);
     return low + (length > margin ? length - margin : 0);
 }
-static inline uint64_t lb_lease_high(uint64_t high, uint32_t ms)
+static inline uint64_t lb_lease_high(const struct lb_case *c, uint64_t high, uint32_t ms)
 {
-    return high + (uint64_t)ms * 1000000u + lb_lease_margin(ms);
+    return high + (uint64_t)ms * 1000000u + lb_lease_margin(c, ms);
 }
 
 /* Until when a sign of life keeps recoveries of an age off, at the least. */
-static inline uint64_t lb_kept_off(uint64_t from, uint32_t for_ms, uint32_t age_ms)
+static inline uint64_t lb_kept_off(const struct lb_case *c, uint64_t from, uint32_t for_ms,
+                                   uint32_t age_ms)
 {
-    return for_ms > 0 ? lb_lease_low(from, for_ms < age_ms ? for_ms : age_ms) : 0;
+    return for_ms > 0 ? lb_lease_low(c, from, for_ms < age_ms ? for_ms : age_ms) : 0;
 }
 
 int lb_out_of_memory(struct lb_case *c);

@@ -23,6 +23,8 @@ enum lb_doubted {
     LB_DOUBT_ATTEMPTS, /* an item is tried `value` times at most */
     LB_DOUBT_ROWS,     /* a release changes a row of its worker's own */
     LB_DOUBT_DUE,      /* an item may be due after the queue was drained */
+    LB_DOUBT_CLOCK,    /* leases and limits end up to `value` ms early or late */
+    LB_DOUBT_LIMIT,    /* a recovery takes claims of living workers that are old enough */
     LB_DOUBTS
 };
 
@@ -58,9 +60,12 @@ struct lb_model {
     uint64_t
         period_ns; /* queue: time after its completion at which an item is due again; 0: never */
     struct lb_doubt doubts[LB_DOUBTS];
-    bool no_lease;    /* queue: in this reading no claim ends by itself */
-    unsigned threads; /* that read a lock's logs while all goes well: 2, else one; if gives_up is
-                         NULL */
+    uint32_t tick_ms;  /* by the clock, leases and limits end early or late by this at most */
+    bool no_lease;     /* queue: in this reading no claim ends by itself */
+    bool takes_living; /* ... a recovery takes any claim */
+    bool takes_dead;   /* ... it takes claims of dead workers only */
+    unsigned threads;  /* that read a lock's logs while all goes well: 2, else one; if gives_up is
+                          NULL */
     bool (*gives_up)(void *arg); /* asked every few milliseconds: true ends it; NULL: never */
     void *gives_up_arg;
 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RESOURCES = 1 << 28 };
+enum { MOST_RESOURCES = 1 << 28, MOST_TICK_MS = 3600000 };
 
 /* Appends like snprintf; *used grows past size when buf is full. */
 static void append(char *buf, size_t size, size_t *used, const char *format, ...)
@@ -38,10 +38,9 @@ static void append_capacities(const struct lb_model *model, char *buf, size_t si
 }
 
 static const char *const doubt_keys[LB_DOUBTS] = {
-    [LB_DOUBT_LEASE] = "doubt_lease",
-    [LB_DOUBT_ATTEMPTS] = "doubt_attempts",
-    [LB_DOUBT_ROWS] = "doubt_rows",
-    [LB_DOUBT_DUE] = "doubt_due",
+    [LB_DOUBT_LEASE] = "doubt_lease", [LB_DOUBT_ATTEMPTS] = "doubt_attempts",
+    [LB_DOUBT_ROWS] = "doubt_rows",   [LB_DOUBT_DUE] = "doubt_due",
+    [LB_DOUBT_CLOCK] = "doubt_clock", [LB_DOUBT_LIMIT] = "doubt_limit",
 };
 
 size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
@@ -74,6 +73,8 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
                (unsigned long long)model->progress_demand_ns);
     if (model->attempts > 0)
         append(buf, size, &used, "attempts=%u\n", model->attempts);
+    if (model->tick_ms > 0)
+        append(buf, size, &used, "tick_ms=%u\n", model->tick_ms);
     if (model->groups > 0)
         append(buf, size, &used, "groups=%u\n", model->groups);
     for (int d = 0; d < LB_DOUBTS; d++) {
@@ -251,7 +252,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
 {
     struct lb_model model = *ret_model;
     uint64_t resources = model.n_resources, groups = model.groups;
-    uint64_t attempts = model.attempts;
+    uint64_t attempts = model.attempts, tick_ms = model.tick_ms;
     bool state = model.release == LB_RELEASE_STATE;
     uint32_t *capacity = NULL;
     int rc = read_word(meta, "shape", "lock", "queue", &model.queue, err);
@@ -271,6 +272,9 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_number(meta, "period_ns", &model.period_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "groups", &groups, err);
     rc = rc != 0 ? rc : read_number(meta, "attempts", &attempts, err);
+    rc = rc != 0 ? rc : read_number(meta, "tick_ms", &tick_ms, err);
+    if (rc == 0 && tick_ms > MOST_TICK_MS)
+        rc = lb_fail(err, LB_E_FILE, "the history's meta text has tick_ms above %d", MOST_TICK_MS);
     rc = rc != 0 ? rc : read_doubts(meta, model.doubts, err);
     if (rc == 0 && groups > MOST_RESOURCES)
         rc = lb_fail(err, LB_E_FILE, "the history's meta text has more than %d groups",
@@ -284,6 +288,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     model.n_resources = (uint32_t)resources;
     model.groups = (uint32_t)groups;
     model.attempts = attempts < UINT32_MAX ? (uint32_t)attempts : UINT32_MAX;
+    model.tick_ms = (uint32_t)tick_ms;
     model.release = state ? LB_RELEASE_STATE : LB_RELEASE_BELIEF;
     model.capacity = capacity;
     *ret_model = model;

@@ -5,9 +5,8 @@
  *   release=belief|state    drained=0|1         complete=0|1
  *   end_ns=N                progress_bound_ns=N recovery_bound_ns=N
  *   period_ns=N             own_rows=0|1        progress_demand_ns=N
- *   returned=0|1
- *   attempts=N
- *   doubt_lease, doubt_attempts, doubt_rows, doubt_due=N asked|said REASON
+ *   attempts=N              tick_ms=N           returned=0|1
+ *   doubt_X=N asked|said REASON (X: lease, attempts, rows, due, clock, limit)
  *
  * Other keys (the strategy's name, the seed) are left alone. A recorder writes the text with
  * complete=0 when it begins and again when it has ended, so that a history whose recorder was

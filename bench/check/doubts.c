@@ -16,12 +16,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Which guarantees the fact is about. A lease is about all. */
+/* Which guarantees the fact is about. Times are about all. */
 static unsigned scope_of(enum lb_doubted doubted)
 {
     unsigned bits = 0;
     for (int g = 0; g < LB_GUARANTEES; g++)
-        if (doubted == LB_DOUBT_LEASE || (lb_guarantee_kinds[g]->doubts >> doubted & 1) != 0)
+        if (doubted == LB_DOUBT_LEASE || doubted == LB_DOUBT_CLOCK || doubted == LB_DOUBT_LIMIT ||
+            (lb_guarantee_kinds[g]->doubts >> doubted & 1) != 0)
             bits |= LB_G_BIT(g);
     return bits;
 }
@@ -65,12 +66,32 @@ static int doubt_lease(const struct lb_history_view *history, const struct lb_mo
     return 0;
 }
 
+/* A recovery that takes items of the living can excuse a violation. A
+ * guarantee that only the strict reading violates is not judged. */
+static int doubt_limit(const struct lb_history_view *history, const struct lb_model *model,
+                       struct lb_judgement *judgement, struct lb_judgement *other,
+                       struct lb_error *err)
+{
+    struct lb_model strict = *model;
+    strict.takes_dead = true;
+    int rc = lb_check_once(history, &strict, other, err);
+    for (int g = 0; g < LB_GUARANTEES && rc == 0; g++)
+        if (judgement->findings[g].verdict == LB_V_HELD &&
+            other->findings[g].verdict == LB_V_VIOLATED)
+            ask(&judgement->findings[g], &model->doubts[LB_DOUBT_LIMIT]);
+    return rc;
+}
+
 static void assume(struct lb_model *model, enum lb_doubted doubted)
 {
     if (doubted == LB_DOUBT_ATTEMPTS)
         model->attempts = model->doubts[doubted].value;
     else if (doubted == LB_DOUBT_ROWS)
         model->own_rows = true;
+    else if (doubted == LB_DOUBT_CLOCK)
+        model->tick_ms = model->doubts[doubted].value;
+    else if (doubted == LB_DOUBT_LIMIT)
+        model->takes_living = true;
     else
         model->drained = false;
 }
@@ -83,8 +104,8 @@ int lb_check(const struct lb_history_view *history, const struct lb_model *model
     struct lb_judgement *other = NULL;
     for (int d = 0; d < LB_DOUBTS && rc == 0; d++) {
         unsigned in_doubt = violated_of(ret_judgement) & scope_of((enum lb_doubted)d);
-        bool is_lease = d == LB_DOUBT_LEASE;
-        if (model->doubts[d].reason[0] == '\0' || (!is_lease && in_doubt == 0))
+        bool is_lease = d == LB_DOUBT_LEASE, is_limit = d == LB_DOUBT_LIMIT;
+        if (model->doubts[d].reason[0] == '\0' || (!is_lease && !is_limit && in_doubt == 0))
             continue;
         other = other != NULL ? other : malloc(sizeof *other);
         if (other == NULL)
@@ -93,6 +114,10 @@ int lb_check(const struct lb_history_view *history, const struct lb_model *model
             rc = doubt_lease(history, model, ret_judgement, other, err);
             continue;
         }
+        if (is_limit)
+            rc = doubt_limit(history, model, ret_judgement, other, err);
+        if (rc != 0 || in_doubt == 0)
+            continue;
         assume(&assumed, (enum lb_doubted)d);
         rc = lb_check_once(history, &assumed, other, err);
         for (int g = 0; g < LB_GUARANTEES && rc == 0; g++)

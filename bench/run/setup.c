@@ -110,7 +110,7 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
         settings[n++] = (struct lb_setting){"insert", "transaction"};
     if (request->scenario->period_ns > 0 && knows(request, "recurring", "yes"))
         settings[n++] = (struct lb_setting){"recurring", "yes"};
-    lb_file_scale(request->file, db, request->scenario->ttl_ns / 1000000,
+    lb_file_scale(request->file, request->scenario->ttl_ns / 1000000,
                   request->scenario->ttl_is_said, request->settings, request->n_settings, &scaled);
     for (size_t i = 0; i < scaled.n_settings; i++)
         settings[n++] = scaled.settings[i];
@@ -133,8 +133,6 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     }
     run->plan.ttl_ms = scaled.lease_ms;
     run->plan.limit_ms = scaled.limit_ms;
-    run->plan.lease_least_ms = scaled.lease_least_ms;
-    run->plan.limit_least_ms = scaled.limit_least_ms;
     return rc;
 }
 
@@ -299,8 +297,6 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
         .capacity = run->capacity,
         .ttl_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
-        .lease_least_ms = (uint32_t)(scenario->ttl_ns / 1000000),
-        .limit_least_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .delay_ms = (uint32_t)(scenario->ttl_ns > 0 ? scenario->ttl_ns / 4000000 : 50),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000),
         .clock_ahead_ms = clock_ahead_ms(scenario),
@@ -503,17 +499,17 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
     lb_random_init(&worker->random, run->request->seed, worker->number);
     if (run->history != NULL)
         lb_log_init(&worker->log, run->history, worker->number);
-    worker->op = (struct lb_operator){
-        .actor = &worker->actor,
-        .log = run->history != NULL ? &worker->log : NULL,
-        .process = worker->number,
-        .n_processes = run->share.n_logs,
-        .may_last = run->may_last,
-        .lease_ms = run->request->strategy->is_lease ? run->plan.lease_least_ms : 0,
-        .counts = worker->counts,
-        .waited_ns = run->counts_waits ? &worker->waited_ns : NULL,
-        .lender = run->team->pool != NULL ? &lb_pool_lender : NULL,
-        .lender_arg = worker};
+    worker->op =
+        (struct lb_operator){.actor = &worker->actor,
+                             .log = run->history != NULL ? &worker->log : NULL,
+                             .process = worker->number,
+                             .n_processes = run->share.n_logs,
+                             .may_last = run->may_last,
+                             .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
+                             .counts = worker->counts,
+                             .waited_ns = run->counts_waits ? &worker->waited_ns : NULL,
+                             .lender = run->team->pool != NULL ? &lb_pool_lender : NULL,
+                             .lender_arg = worker};
     uint32_t owner = n_carriers > 0 ? number % n_carriers : number;
     worker->owns_histograms = owner == number;
     struct lb_histogram *histograms = &run->histograms[(size_t)owner * HISTOGRAMS];

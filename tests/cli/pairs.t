@@ -110,4 +110,57 @@ for (['lossy-lt', 'attempts: many', 'is neither a number from 1, nor unlimited']
     like($err, qr/\.sql:\d+: .*$message/, '... with the line');
 }
 
+($status, $out) = until_shown(sub { return $_[0] == 5 }, 'run', '-s', without('retried', 'limit: rescue_after_ms'), '-d', 'sqlite:', '-q',
+    '-S', 'queue-rescue');
+is($status, 5, 'items recovered from living workers, without the limit: a question') or diag $out;
+like($out =~ s/\n\s+/ /gr, qr/no-duplicate: line \d+: a recovery may take what a living worker has: write "-- limit: rescue_after_ms" or /,
+    '... about the limit');
+
+# --- two facts of times, by histories: the question, and what each directive answers ---
+sub history
+{
+    my ($meta, @events) = @_;
+    my @lines = map { sprintf '{"type":"%s","f":"%s","process":%s,"log":%d,"time":%d%s}', @$_[0, 1], $_->[1] eq 'item' ? '"nemesis"' : $_->[2], $_->[2], $_->[3] * 1_000_000, $_->[4] // '' } @events;
+    unshift @lines, qq({"type":"info","f":"meta","process":"nemesis","time":0,"value":"$meta","events":) . @events . '}' if $meta ne '';
+    return spew('fact.jsonl', join('', map { "$_\n" } @lines));
+}
+
+# One claims at 10 ms, an operator recovers what is older than `age`, and another claims again.
+sub taken
+{
+    my ($more, $age) = @_;
+    return history("shape=queue\\nresources=1\\nclaims=no-duplicate\\ndrained=0\\ncomplete=1\\n$more",
+        ['invoke', 'put', 0, 1, ',"value":1'], ['ok', 'put', 0, 2, ',"value":1'],
+        ['invoke', 'claim', 1, 9, ',"arg":1'], ['info', 'item', 1, 10, ',"value":1'], ['ok', 'claim', 1, 10, ',"value":1,"arg":1'],
+        (defined $age ? (['invoke', 'recover', 2, 200, qq(,"arg":$age)], ['ok', 'recover', 2, 210]) : ()),
+        ['invoke', 'claim', 3, 220, ',"arg":1'], ['info', 'item', 3, 221, ',"value":1'], ['ok', 'claim', 3, 221, ',"value":1,"arg":1']);
+}
+my $limit = 'doubt_limit=0 asked line 9: a recovery may take what a living worker has: write \\"-- limit: a\\" or \\"-- limit: none\\"\\n';
+for (['the limit is over', '', 100, 0], ['... is not', '', 1000, 1], ['... is over, as far as is known', $limit, 100, 5],
+    ['... is not, as far as is known', $limit, 1000, 5], ['no operator', $limit, undef, 1])
+{
+    my ($what, $more, $age, $wanted) = @$_;
+    ($status, $out, $err) = lockbench('check', taken($more, $age));
+    is($status, $wanted, "a recovery: $what") or diag $out, $err;
+    like($out, qr/^no-duplicate +not tested.*"-- limit: a" or/m, '... with the question') if $wanted == 5;
+}
+
+# A lease of 2 s from 10 ms on, and another grant.
+sub granted
+{
+    my ($more, $at) = @_;
+    return history("shape=lock\\nresources=1\\nlease=1\\nclaims=exclusive\\ncomplete=1\\nend_ns=5000000000\\n$more",
+        ['invoke', 'acquire', 1, 9, ',"object":0'], ['ok', 'acquire', 1, 10, ',"object":0,"arg":2000'],
+        ['invoke', 'acquire', 2, $at, ',"object":0'], ['ok', 'acquire', 2, $at + 1, ',"object":0,"arg":2000']);
+}
+my $clock = 'doubt_clock=1000 asked line 9: it may: write \\"-- precision: seconds\\" or \\"-- precision: fine\\"\\n';
+for (['early', '', 1500, 1], ['early, by whole seconds', 'tick_ms=1000\\n', 1500, 0], ['early, by what may be whole seconds', $clock, 1500, 5],
+    ['much too early', $clock, 500, 1], ['in time', $clock, 2100, 0])
+{
+    my ($what, $more, $at, $wanted) = @$_;
+    ($status, $out, $err) = lockbench('check', granted($more, $at));
+    is($status, $wanted, "a lease ends $what") or diag $out, $err;
+    like($out, qr/^exclusive +not tested.*"-- precision: seconds" or/m, '... with the question') if $wanted == 5;
+}
+
 done_testing();

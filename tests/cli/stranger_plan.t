@@ -14,7 +14,10 @@ my ($mariadb) = grep { /^mariadb/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 # --- the plan ---
 my ($status, $out, $err) = lockbench('verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--plan');
 is($status, 0, '--plan: exit status') or diag $err;
-like($out, qr/^  limit  timeout_ms, inferred from line 38; 1800000 ms by default/m, 'the limit, and where it was found');
+like($out, qr/^  limit  timeout_ms, as said in line 6; 1800000 ms by default/m, 'the limit, and where it was found');
+(my $unsaid = slurp("$folder/plainjob.sql")) =~ s/^-- limit: .*$/--/m;
+my (undef, $guessed) = lockbench('verify', '-s', spew('unsaid.sql', $unsaid), '-d', 'sqlite:', '--plan');
+like($guessed, qr/^  limit  timeout_ms, inferred from line 38; 1800000 ms by default/m, '... and without its directive');
 like($out, qr/^ +\d+ explore  /m, 'explored');
 like($out, qr/^ +\d+ queue-rescue .* the ends of claims check no holder$/m, 'recovery, with its reason');
 unlike($out, qr/overrun/, 'no lease: nothing about leases');

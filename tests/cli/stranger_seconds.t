@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # Protocols with whole seconds, like those of frameworks: a hold taken late in one second is over
-# early in another. A lease of N of them lasts N - 1 seconds for certain, and is judged as that.
+# early in another. A lease of N of them lasts N - 1 seconds for certain, and is judged as that
+# where the file says so; else the question is asked.
 use strict;
 use warnings;
 use FindBin;
@@ -59,13 +60,20 @@ unlike($out, qr/whole seconds/, '... and none of one with it');
 # --- a lease of one of them may be over at once: a hold of most of a second soon shows that ---
 my @crowd = ('-d', 'sqlite:', '-q', '-S', 'mutex-hot', '--workers', '3', '--hold', '700ms', '--duration', '5s', '--warmup', '0',
     '--poll', '2ms', '--poll-max', '5ms', '--progress-bound', '0');
-my @runs = map { start('run', '-s', "$folder/whole-lock.sql", @crowd, @$_) } ['--ttl', '1s'], ['--ttl', '3s', '--opt', 'free=young'];
+(my $unsaid = slurp("$folder/whole-lock.sql")) =~ s/^-- precision: .*$/--/m or die 'no directive';
+$unsaid = spew('unsaid.sql', $unsaid);
+my @runs = map { start('run', '-s', @$_[0, 1, 2], @crowd, @$_[3 .. $#$_]) } ["$folder/whole-lock.sql", '--ttl', '1s'],
+    ["$folder/whole-lock.sql", '--ttl', '3s', '--opt', 'free=young'], [$unsaid, '--ttl', '1s'];
 ($status, $out, $err) = finish($runs[0]);
 is($status, 0, 'one that is right is not accused') or diag $out, $err;
 like($out, qr/^whole-lock +sqlite /m, '... and it was run');
 ($status, $out, $err) = finish($runs[1]);
 is($status, 1, 'what takes young ones over is') or diag $out, $err;
 like($out, qr/^  exclusive, /m, '... by the right guarantee');
+
+($status, $out, $err) = finish($runs[2]);
+is($status, 5, 'whether it counts whole seconds is asked where the file does not say it') or diag $out, $err;
+like($out =~ s/\n\s+/ /gr, qr/exclusive: line 18: .* write "-- precision: seconds" or "-- precision: fine" into the header/, '... with its line');
 
 # --- verify asks for two, of which one is certain: half of its times are twice as long ---
 (undef, $out) = lockbench('verify', '-s', "$folder/whole-lock.sql", '-d', 'sqlite:', '--plan');

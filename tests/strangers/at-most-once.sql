@@ -2,7 +2,7 @@
 -- finish. after=lost marks such a job; after=again makes it ready, as most queues do: the next worker begins what
 -- the first one had begun, and may not have lost. A common mechanism. Truth expected: lost right; again broken:
 -- once.
---
+-- limit: stuck_after_ms
 -- strategy: at-most-once
 -- shape: queue
 -- claims: no-duplicate, bounded-claim, owner-release, once

@@ -2,6 +2,7 @@
 -- summary: a rescuer whose patience of five minutes is written in its statement: right, and nobody can wait for it
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, recovery, owner-release
+-- limit: fixed
 -- name: setup [sqlite]
 CREATE TABLE job (id INTEGER PRIMARY KEY, class TEXT, payload TEXT, state TEXT DEFAULT 'new', attempt INTEGER NOT NULL DEFAULT 0, taken REAL);
 -- name: put

@@ -5,7 +5,7 @@
 -- machine's processes have, as if it were alone there. After the heartbeats of river, solid_queue, oban and
 -- delayed_job. Truth expected: right as it is; rescue=old and sweep=host broken: no-duplicate; beat=host
 -- broken: recovery.
---
+-- limit: alive_ms
 -- strategy: heartbeat
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release, recovery

@@ -1,6 +1,6 @@
 -- Old claims are put back. nack=number: giving an item back checks its number only.
 -- Truth expected: nack=own right; nack=number broken: a slow worker gives back the next one's item: owner-release.
---
+-- limit: stuck_after_ms
 -- strategy: nacked
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release

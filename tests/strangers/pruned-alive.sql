@@ -3,7 +3,7 @@
 -- that was there is not looked at (finish=any), or must be so (finish=once). After rails/solid_queue pull request
 -- 761. Truth expected: any broken: a process that was pruned, and lives, finishes a job that another has claimed by
 -- then: owner-release. once right.
---
+-- limit: alive_ms
 -- strategy: pruned-alive
 -- shape: queue
 -- needs: skip_locked

@@ -3,7 +3,7 @@
 -- those that are silent or have no row (find=missing).
 -- After procrastinate-org/procrastinate#1518. Truth expected: row broken: once the row is deleted the job is found no more,
 -- and stays with its dead process for ever: recovery. missing right.
---
+-- limit: stalled_ms
 -- strategy: pruned-hidden
 -- shape: queue
 -- needs: skip_locked

@@ -2,7 +2,7 @@
 -- they still run since then (check=state). Workers end a job under its state and attempt.
 -- After riverqueue/river#1302 and its fix. Truth expected: number broken: a job that is completed between the list and the
 -- update is available again: no-duplicate. state right.
---
+-- limit: rescue_after_ms
 -- strategy: rescue-listed
 -- shape: queue
 -- needs: skip_locked

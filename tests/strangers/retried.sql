@@ -1,7 +1,7 @@
 -- An item that failed is tried again later. retry=own checks the attempt; retry=number checks the item alone: a slow
 -- worker that lost its item makes an item ready that another has by then. After river and oban. Truth expected: own
 -- right; number broken: owner-release, and no-duplicate by what follows.
---
+-- limit: rescue_after_ms
 -- strategy: retried
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release, recovery

@@ -2,7 +2,7 @@
 -- free=past takes an expired one; free=young has the comparison the wrong way round. After Laravel's database
 -- locks. Truth expected: past right, though a lease of ten seconds may be one of nine; young broken:
 -- exclusive.
---
+-- precision: seconds
 -- strategy: whole-lock
 -- shape: lock
 -- claims: exclusive, owner-release, recovery

@@ -2,7 +2,7 @@
 -- selects and marks in one transaction; pop=read does not lock the selected item. After Laravel's database
 -- queue. Truth expected: locked right, though a reservation may be one second shorter; read broken:
 -- no-duplicate.
---
+-- precision: seconds
 -- strategy: whole-queue
 -- shape: queue
 -- needs: skip_locked

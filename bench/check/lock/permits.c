@@ -154,7 +154,7 @@ static int granted(struct holders *holders, const struct lb_event *invoke, uint3
                            .has_token = is_certain && (end->flags & LB_EVF_TOKEN) != 0,
                            .is_certain = is_certain};
     if (is_certain && holders->c->model->lease && end->arg > 0)
-        slot->high = lb_lease_high(lb_high(end->time_ns, holders->slack), end->arg);
+        slot->high = lb_lease_high(holders->c, lb_high(end->time_ns, holders->slack), end->arg);
     return 0;
 }
 
@@ -215,7 +215,8 @@ static int note_end(struct holders *holders, const struct lb_event *invoke, uint
     int rc = invoke->op == LB_OP_ACQUIRE && !is_failed ? granted(holders, invoke, at, end) : 0;
     if (invoke->op == LB_OP_RENEW && !is_failed) {
         uint32_t lease_ms = is_ok && end->arg > 0 ? end->arg : invoke->arg;
-        renewed(holders, invoke, is_ok && lease_ms > 0 ? lb_lease_high(high, lease_ms) : LB_NEVER);
+        renewed(holders, invoke,
+                is_ok && lease_ms > 0 ? lb_lease_high(holders->c, high, lease_ms) : LB_NEVER);
     }
     if (invoke->op == LB_OP_RELEASE && (is_ok || (is_failed && end->answer == LB_REFUSED)))
         released(holders, invoke, high, is_ok && (end->flags & LB_EVF_EFFECTIVE) != 0);

@@ -42,7 +42,8 @@ static uint64_t claimable_again(const struct lb_case *c, const struct lb_item_re
         return lease_end > death ? lease_end : death;
     for (size_t i = 0; i < c->world.n; i++)
         if (world[i].op == LB_OP_RECOVER && world[i].type == LB_EV_OK && world[i].low >= death &&
-            world[i].low >= renewed + (uint64_t)world[i].age_ms * 1000000 && world[i].high < first)
+            world[i].low >= renewed + ((uint64_t)world[i].age_ms + c->model->tick_ms) * 1000000 &&
+            world[i].high < first)
             first = world[i].high;
     return first == LB_NEVER ? death : first;
 }
@@ -133,7 +134,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
 {
     const struct lb_item_record *dead = event_at(c, i), *next = NULL;
     uint64_t death = c->logs[dead->log].death_ns;
-    uint64_t lease_end = lb_lease_high(dead->high, dead->lease_ms), renewed = dead->high;
+    uint64_t lease_end = lb_lease_high(c, dead->high, dead->lease_ms), renewed = dead->high;
     bool unclear = false;
     for (size_t k = first; k < end; k++) {
         const struct lb_item_record *e = event_at(c, k);
@@ -145,8 +146,8 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         if (e->log == dead->log && e->event > dead->event && e->op == LB_OP_RENEW_ITEM &&
             e->high != LB_NEVER && e->high > renewed) {
             renewed = e->high;
-            if (lb_lease_high(renewed, e->lease_ms) > lease_end)
-                lease_end = lb_lease_high(renewed, e->lease_ms);
+            if (lb_lease_high(c, renewed, e->lease_ms) > lease_end)
+                lease_end = lb_lease_high(c, renewed, e->lease_ms);
         }
         bool is_others = e->op == LB_OP_ITEM && e->log != dead->log;
         if (is_others && e->high >= dead->low && e->high < death)

@@ -219,7 +219,7 @@ static int add_claim(struct follow *f, size_t place)
     f->claim = e;
     f->number = next_number(ops);
     f->renewed = f->aged = 0;
-    f->expiry = lb_lease_low(e->low, e->lease_ms);
+    f->expiry = lb_lease_low(f->ops->c, e->low, e->lease_ms);
     f->is_closed = f->is_ended = false;
     if (ops->n_claims++ == 0)
         ops->first = ops->gone = LB_NEVER;
@@ -244,8 +244,8 @@ static int add_renewal(struct follow *f, const struct lb_item_record *e)
     if (f->claim == NULL || f->is_ended || f->ops->purpose == LB_FOR_EXECUTIONS)
         return 0;
     if (e->type != LB_EV_OK) /* it may have made the lease shorter, as far as it says */
-        return add_expiry(f, is_told ? lb_lease_low(e->low, e->lease_ms) : e->low);
-    uint64_t low = is_told ? lb_lease_low(e->low, e->lease_ms) : e->low;
+        return add_expiry(f, is_told ? lb_lease_low(f->ops->c, e->low, e->lease_ms) : e->low);
+    uint64_t low = is_told ? lb_lease_low(f->ops->c, e->low, e->lease_ms) : e->low;
     uint32_t number = next_number(f->ops);
     f->expiry = is_told ? low : later(low, f->expiry);
     f->renewed = number + 1;
@@ -386,13 +386,13 @@ static uint64_t old_enough(const struct lb_case *c, const struct lb_item_record 
                            const struct lb_item_record *renewal, uint32_t beat, uint32_t age_ms)
 {
     const struct lb_beat *beats = c->beats.items;
-    uint64_t from = lb_lease_low(claim->low, age_ms);
+    uint64_t from = lb_lease_low(c, claim->low, age_ms);
     if (beat == LB_ITEM_BEAT_UNSURE)
-        from = lb_lease_low(c->logs[claim->log].unsure_beat, age_ms);
+        from = lb_lease_low(c, c->logs[claim->log].unsure_beat, age_ms);
     else if (beat > 0)
-        from = lb_kept_off(beats[beat - 1].low, beats[beat - 1].safe_ms, age_ms);
+        from = lb_kept_off(c, beats[beat - 1].low, beats[beat - 1].safe_ms, age_ms);
     if (renewal != NULL)
-        from = later(from, lb_kept_off(renewal->low, renewal->lease_ms, age_ms));
+        from = later(from, lb_kept_off(c, renewal->low, renewal->lease_ms, age_ms));
     return later(from, claim->low);
 }
 
@@ -426,7 +426,8 @@ static uint64_t recovers_from(const struct lb_item_ops *ops, const struct lb_mom
         c->beats.n > 0 || c->has_unsure_beats; /* then it may be older than the claim */
     uint64_t from = ops->gone;
     if (recovery->age_ms > 0)
-        from = earlier(from, has_beats ? ops->first : lb_lease_low(ops->first, recovery->age_ms));
+        from = earlier(from,
+                       has_beats ? ops->first : lb_lease_low(ops->c, ops->first, recovery->age_ms));
     from = later(from, ops->first);
     return recovery->high < from ? LB_NEVER : later(from, recovery->low);
 }

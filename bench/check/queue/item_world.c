@@ -40,7 +40,14 @@ static int by_log(const void *a, const void *b)
     return (x->high > y->high) - (x->high < y->high);
 }
 
-static int add_opener(struct lb_item_world *world, const struct lb_world_event *e)
+/* As the history says, or as a reading of it has it: see doubts.c. */
+static uint32_t age_of(const struct lb_case *c, const struct lb_world_event *e)
+{
+    return c->model->takes_living ? 1 : c->model->takes_dead ? 0 : e->age_ms;
+}
+
+static int add_opener(struct lb_item_world *world, const struct lb_case *c,
+                      const struct lb_world_event *e)
 {
     struct lb_moment *slot = lb_array_push(&world->openers, sizeof *slot);
     if (slot == NULL)
@@ -50,7 +57,7 @@ static int add_opener(struct lb_item_world *world, const struct lb_world_event *
                                .class_no = e->op == LB_OP_RECOVER ? 0 : e->target,
                                .log = e->log,
                                .position = e->event,
-                               .age_ms = e->age_ms,
+                               .age_ms = age_of(c, e),
                                .op = e->op,
                                .is_certain = e->type == LB_EV_OK};
     return 0;
@@ -62,7 +69,7 @@ static int add_world(struct lb_item_world *world, const struct lb_case *c,
     if (e->type == LB_EV_OK && e->high - e->low > world->longest)
         world->longest = e->high - e->low;
     if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL || e->op == LB_OP_RECOVER)
-        return add_opener(world, e);
+        return add_opener(world, c, e);
     if (e->op != LB_OP_SESSION_END || e->target >= c->history->n_logs)
         return 0;
     struct lb_session_end *slot = lb_array_push(&world->session_ends, sizeof *slot);

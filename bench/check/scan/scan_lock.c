@@ -262,8 +262,8 @@ static void set_lease(struct lb_scan *scan, struct lb_open *grant, const struct 
     /* Granted no earlier than its request, nor while it was waiting for another session. */
     uint64_t from_ns =
         scan->waited_ns > scan->invoke->time_ns ? scan->waited_ns : scan->invoke->time_ns;
-    grant->expiry_low = lb_lease_low(lb_low(from_ns, scan->slack), lease_ms);
-    grant->expiry_high = lb_lease_high(lb_high(ok->time_ns, scan->slack), lease_ms);
+    grant->expiry_low = lb_lease_low(scan->c, lb_low(from_ns, scan->slack), lease_ms);
+    grant->expiry_high = lb_lease_high(scan->c, lb_high(ok->time_ns, scan->slack), lease_ms);
     scan->c->has_cuts = true;
 }
 
@@ -581,7 +581,7 @@ static void may_be_renewed(struct lb_scan *scan, struct lb_open *grant)
 {
     struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
     uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
-    low = scan->invoke->arg > 0 ? lb_lease_low(low, scan->invoke->arg) : low;
+    low = scan->invoke->arg > 0 ? lb_lease_low(scan->c, low, scan->invoke->arg) : low;
     grant->expiry_high = LB_NEVER;
     if (!scan->c->model->lease || grant->is_fixed || grant->expiry_low < low)
         return;

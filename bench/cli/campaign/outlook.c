@@ -228,8 +228,8 @@ void lb_outlook_print(const struct lb_outlook *outlook, FILE *out)
     if (f->whole_line != 0)
         fprintf(out,
                 "  clock  line %d has whole seconds only: a lease or limit that uses it ends up to "
-                "a second early or late%s\n",
-                f->whole_line, lb_features_counts_seconds(f) ? LB_JUDGED_SHORTER : "");
+                "a second early or late\n",
+                f->whole_line);
     for (size_t i = 0; i < outlook->n_asks; i++)
         if (!outlook->asks[i].is_left_out)
             fprintf(out, "  %2u %-20s %4.1f s  %s\n", ++n, outlook->asks[i].name,

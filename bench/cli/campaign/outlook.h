@@ -19,9 +19,6 @@ enum {
     LB_OUTLOOK_RESERVE = 12 /* that part of a budget is for setting up and judging */
 };
 
-/* Said of a clock with whole seconds, where the protocol counts seconds. */
-#define LB_JUDGED_SHORTER "; its lease, or limit, is judged as a second shorter"
-
 struct lb_ask {
     char name[40]; /* as the report calls it: "queue-overrun", "steady+kill", "explore+clock" */
     const char *scenario;              /* of the build; NULL: it is explored */

@@ -53,8 +53,8 @@ void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
     if (f->whole_line != 0)
         fprintf(out,
                 "# clock: line %d has whole seconds only, a lease or limit that uses it ends up to "
-                "a second early or late%s\n",
-                f->whole_line, lb_features_counts_seconds(f) ? LB_JUDGED_SHORTER : "");
+                "a second early or late\n",
+                f->whole_line);
 }
 
 /* --- findings --- */

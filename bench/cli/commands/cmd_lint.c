@@ -238,7 +238,7 @@ static int new_program(const struct lb_file *file, const struct lb_db *db,
     enum { TTL_MS = 30000 };
     struct lb_setting all[MOST_SETTINGS + LB_SCALED];
     struct lb_scaled scaled;
-    lb_file_scale(file, db, TTL_MS, false, settings, n_settings, &scaled);
+    lb_file_scale(file, TTL_MS, false, settings, n_settings, &scaled);
     memcpy(all, scaled.settings, scaled.n_settings * sizeof *all);
     memcpy(all + scaled.n_settings, settings, n_settings * sizeof *all);
     return lb_program_new(file, db, NULL, all, scaled.n_settings + n_settings, ret_program, err);

@@ -69,8 +69,8 @@ static void fit_lease(struct lb_cell *cell)
     struct lb_scenario *scenario = &cell->scenario;
     if (cell->file == NULL)
         return;
-    lb_file_scale(cell->file, cell->target->db, scenario->ttl_ns / 1000000, scenario->ttl_is_said,
-                  cell->settings, cell->n_settings, &scaled);
+    lb_file_scale(cell->file, scenario->ttl_ns / 1000000, scenario->ttl_is_said, cell->settings,
+                  cell->n_settings, &scaled);
     const struct lb_timing *lease = lb_file_lease(cell->file);
     const struct lb_timing *used = lease != NULL ? lease : lb_file_limit(cell->file);
     if (scaled.n_settings == 0 || used == NULL)

@@ -523,6 +523,8 @@ static int check_claim(struct lb_building *b)
 static bool recovers_by_time(const struct lb_building *b, enum lb_section_name section)
 {
     const struct lb_section *recover = &b->program->sections[section];
+    if (b->file->limit.is_said && b->file->limit.name == NULL)
+        return recover->present && b->file->limit.is_fixed;
     const struct lb_timing *lease = lb_file_lease(b->file);
     const struct lb_timing *limit =
         lease != NULL && lease->by_recover ? lease : lb_file_limit(b->file);

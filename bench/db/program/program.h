@@ -152,11 +152,19 @@ enum lb_slot {
 };
 
 /* A fact that a verdict depends on, that the file does not state, and that its text hints at. */
-enum lb_guessed { LB_GUESS_LEASE, LB_GUESS_ATTEMPTS, LB_GUESS_ROWS, LB_GUESS_DUE, LB_GUESSES };
+enum lb_guessed {
+    LB_GUESS_LEASE,
+    LB_GUESS_ATTEMPTS,
+    LB_GUESS_ROWS,
+    LB_GUESS_DUE,
+    LB_GUESS_CLOCK,
+    LB_GUESS_LIMIT,
+    LB_GUESSES
+};
 struct lb_guess {
     int line;           /* of the statement that hints at it; 0: there is no guess */
     char directive[64]; /* that states the fact: "-- attempts: 3" */
-    uint32_t value;     /* attempts: how many */
+    uint32_t value;     /* attempts: how many; clock: ms */
 };
 
 /* The meaning of the hint and the directives to write, in words. Returns buf. */
@@ -179,6 +187,7 @@ struct lb_program {
     uint32_t attempts;  /* how often an item is tried at most, as the file says; 0: no limit */
     bool own_rows;      /* a release changes a row of its worker's own, as the file says */
     bool due_later;     /* items may be due after the queue was drained, as the file says */
+    uint32_t tick_ms; /* what the clock of its leases and limits counts, as the file says; 0: ms */
     struct lb_guess guesses[LB_GUESSES];
     bool sees_strangers;   /* what it finds depends on others' transactions under way */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
@@ -211,8 +220,6 @@ enum { LB_SCALED = 18 }; /* lease, limit, and every option that is a delay */
 
 struct lb_scaled {
     uint32_t lease_ms, limit_ms;
-    /* Their certain minimum: a second less if they count whole seconds. */
-    uint32_t lease_least_ms, limit_least_ms;
     struct lb_setting settings[LB_SCALED];
     size_t n_settings;
     char text[2][24];
@@ -246,9 +253,8 @@ bool lb_file_is_lease_fixed(const struct lb_file *file); /* `-- lease: fixed` */
 /* The lengths to use for a scenario's ttl_ms. settings have priority; then ttl_ms, if the user or
  * the scenario has set it (is_said); then the file's default; then ttl_ms. The limit keeps its
  * proportion to the lease. ret->settings borrow from ret: it is not copied. */
-void lb_file_scale(const struct lb_file *file, const struct lb_db *db, uint64_t ttl_ms,
-                   bool is_said, const struct lb_setting *settings, size_t n_settings,
-                   struct lb_scaled *ret);
+void lb_file_scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
+                   const struct lb_setting *settings, size_t n_settings, struct lb_scaled *ret);
 /* Does the text of a statement ask for the time, the server's or the worker's? */
 bool lb_sql_reads_time(const char *text, size_t length);
 /* True if the statement's result can depend on unrelated open transactions. */

@@ -1,9 +1,8 @@
 /* Times that have whole seconds only, by the words of a statement: NOW() of MariaDB,
  * datetime('now') of SQLite, extract(epoch FROM now())::int of PostgreSQL, :now / 1000, a column of
  * type DATETIME. A lease or limit that uses them ends up to a second early or late, and a lease may
- * be over at the moment in which it is granted. A lease that counts seconds itself is judged as one
- * second
- * shorter: see lb_file_scale. A hint, like all features: see program_features.h.
+ * be over at the moment in which it is granted.
+ * A hint, like all features: see program_features.h.
  */
 #include "program_features.h"
 
@@ -132,7 +131,7 @@ int lb_whole_columns(const struct lb_statement *statement, const struct lb_db *d
                          db->whole_seconds);
 }
 
-bool lb_file_is_whole(const struct lb_file *file, const struct lb_db *db)
+int lb_file_whole_line(const struct lb_file *file, const struct lb_db *db)
 {
     const unsigned asked = 1u << LB_S_ACQUIRE | 1u << LB_S_CLAIM | 1u << LB_S_RENEW |
                            1u << LB_S_HEARTBEAT | 1u << LB_S_RECOVER;
@@ -144,10 +143,12 @@ bool lb_file_is_whole(const struct lb_file *file, const struct lb_db *db)
             continue;
         for (size_t k = section->first; k < section->first + section->n_statements; k++) {
             const struct lb_raw_statement *raw = &file->statements[k];
-            if (is_setup ? whole_columns(raw->text, raw->length, raw->line, db->whole_seconds) != 0
-                         : whole_seconds(raw->text, raw->length, raw->line, db->whole_seconds) != 0)
-                return true;
+            const int line =
+                is_setup ? whole_columns(raw->text, raw->length, raw->line, db->whole_seconds)
+                         : whole_seconds(raw->text, raw->length, raw->line, db->whole_seconds);
+            if (line != 0)
+                return line;
         }
     }
-    return false;
+    return 0;
 }

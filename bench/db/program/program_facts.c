@@ -93,6 +93,52 @@ static void guess_lease(const struct lb_file *file, struct lb_guess *guess)
              lease->by_recover ? "limit" : "lease", lease->name);
 }
 
+enum { SECOND_MS = 1000 };
+
+/* A hold taken late in one second ends early in another. */
+static void guess_clock(const struct lb_building *b, struct lb_guess *guess)
+{
+    const struct lb_timing *lease = lb_file_lease(b->file), *limit = lb_file_limit(b->file);
+    if ((lease == NULL || lease->unit_ms < SECOND_MS) &&
+        (limit == NULL || limit->unit_ms < SECOND_MS))
+        return;
+    guess->line = lb_file_whole_line(b->file, b->db);
+    guess->value = SECOND_MS;
+    snprintf(guess->directive, sizeof guess->directive, "-- precision: seconds");
+}
+
+/* The statement by which a section takes claims that are old, as far as its text shows; NULL: it
+ * has :ttl_ms, or no time at all. */
+static const struct lb_statement *takes_old(const struct lb_building *b, enum lb_section_name name)
+{
+    const struct lb_section *section = &b->program->sections[name];
+    const struct lb_statement *found = NULL;
+    for (size_t k = 0; k < section->n_statements; k++) {
+        const struct lb_statement *statement = &section->statements[k];
+        for (size_t i = 0; i < statement->n_params; i++)
+            if (statement->param_slot[i] == LB_SLOT_TTL_MS)
+                return NULL;
+        const char *where = strcasestr(statement->sql, "where");
+        if (found == NULL && where != NULL && lb_sql_reads_time(where, strlen(where)))
+            found = statement;
+    }
+    return found;
+}
+
+/* Of a queue: recover, or sweep, takes claims of living workers that are old enough. */
+static void guess_limit(const struct lb_building *b, struct lb_guess *guess)
+{
+    const struct lb_timing *limit = lb_file_limit(b->file);
+    const struct lb_statement *statement = takes_old(b, LB_S_RECOVER);
+    if (statement == NULL)
+        statement = takes_old(b, LB_S_SWEEP);
+    if (statement == NULL)
+        return;
+    guess->line = statement->line;
+    snprintf(guess->directive, sizeof guess->directive, "-- limit: %.40s",
+             limit != NULL ? limit->name : "fixed");
+}
+
 void lb_program_guess_lease(struct lb_program *program, int line)
 {
     program->guesses[LB_GUESS_LEASE] = (struct lb_guess){line, "-- lease: fixed", 0};
@@ -107,6 +153,9 @@ void lb_building_settle_facts(struct lb_building *b)
     program->attempts = attempts != NULL ? (uint32_t)strtoul(attempts, NULL, 10) : 0;
     program->own_rows = rows != NULL && strcmp(rows, "own") == 0;
     program->due_later = due != NULL && strcmp(due, "at-once") != 0 && strcmp(due, "0") != 0;
+    const char *clock = value_of(b, &file->clock);
+    program->tick_ms =
+        clock != NULL && strcmp(clock, "fine") != 0 && strcmp(clock, "0") != 0 ? SECOND_MS : 0;
     if (file->is_built_in) /* its descriptor says what it is */
         return;
     bool asks_for_loss = (file->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;
@@ -116,17 +165,26 @@ void lb_building_settle_facts(struct lb_building *b)
         guess_attempts(b, &program->guesses[LB_GUESS_ATTEMPTS]);
     if (asks_for_loss && due == NULL)
         guess_due(b, &program->guesses[LB_GUESS_DUE]);
+    if (clock == NULL)
+        guess_clock(b, &program->guesses[LB_GUESS_CLOCK]);
+    if (file->shape == LB_QUEUE && !file->limit.is_said)
+        guess_limit(b, &program->guesses[LB_GUESS_LIMIT]);
     if (file->shape == LB_LOCK && asks_for_owner && rows == NULL)
         guess_rows(program, &program->guesses[LB_GUESS_ROWS]);
 }
 
 char *lb_guess_text(enum lb_guessed guessed, const struct lb_guess *guess, char *buf, size_t size)
 {
-    static const char *const other[LB_GUESSES] = {"-- lease: none", "-- attempts: unlimited",
-                                                  "-- rows: shared", "-- due: at-once"};
+    static const char *const other[LB_GUESSES] = {"-- lease: none",     "-- attempts: unlimited",
+                                                  "-- rows: shared",    "-- due: at-once",
+                                                  "-- precision: fine", "-- limit: none"};
     static const char *const what[LB_GUESSES] = {
-        "a hold may end by itself", "an item may be tried a few times only",
-        "a release may change a row of its worker's own", "an item may be due later"};
+        "a hold may end by itself",
+        "an item may be tried a few times only",
+        "a release may change a row of its worker's own",
+        "an item may be due later",
+        "a lease or limit may end up to a second early or late",
+        "a recovery may take what a living worker has"};
     bool is_limit = strncmp(guess->directive, "-- limit", strlen("-- limit")) == 0;
     snprintf(buf, size, "%s: write \"%s\" or \"%s\" into the header", what[guessed],
              guess->directive, is_limit ? "-- limit: none" : other[guessed]);

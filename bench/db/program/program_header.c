@@ -226,7 +226,8 @@ static int read_pipeline(struct lb_file *file, const struct lb_directive *direct
     return 0;
 }
 
-/* `-- attempts:`, `-- rows:` and `-- due:` take a word of theirs, or the name of an option. */
+/* `-- attempts:`, `-- rows:`, `-- due:` and `-- precision:` take a word of theirs, or the name of
+ * an option. */
 static int read_fact(struct lb_file *file, const struct lb_directive *directive,
                      struct lb_stated *stated, struct lb_error *err)
 {
@@ -244,9 +245,9 @@ static bool is_count(const char *text)
     return strspn(text, "0123456789") == length && length < 10 && strspn(text, "0") < length;
 }
 
-/* With all options read. */
+/* With all options read. shape -1: both. */
 static int settle_fact(const struct lb_file *file, const struct lb_stated *stated, const char *key,
-                       enum lb_shape shape, const char *no, const char *yes, struct lb_error *err)
+                       int shape, const char *no, const char *yes, struct lb_error *err)
 {
     const struct lb_option *option = NULL;
     if (stated->text == NULL)
@@ -254,7 +255,7 @@ static int settle_fact(const struct lb_file *file, const struct lb_stated *state
     for (size_t i = 0; i < file->n_options; i++)
         if (strcmp(file->options[i].name, stated->text) == 0)
             option = &file->options[i];
-    if (file->shape != shape)
+    if (shape >= 0 && (int)file->shape != shape)
         return lb_file_fail(file, stated->line, err, "%s: is for a %s, and this is a %s", key,
                             shape == LB_LOCK ? "lock" : "queue",
                             shape == LB_LOCK ? "queue" : "lock");
@@ -273,7 +274,9 @@ static int settle_facts(const struct lb_file *file, struct lb_error *err)
     int r = settle_fact(file, &file->attempts, "attempts", LB_QUEUE, "unlimited", NULL, err);
     if (r == 0)
         r = settle_fact(file, &file->rows, "rows", LB_LOCK, "shared", "own", err);
-    return r != 0 ? r : settle_fact(file, &file->due, "due", LB_QUEUE, "at-once", "later", err);
+    if (r == 0)
+        r = settle_fact(file, &file->due, "due", LB_QUEUE, "at-once", "later", err);
+    return r != 0 ? r : settle_fact(file, &file->clock, "precision", -1, "fine", "seconds", err);
 }
 
 int lb_header_line(struct lb_file *file, const struct lb_directive *directive, struct lb_error *err)
@@ -309,6 +312,8 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return read_fact(file, directive, &file->rows, err);
     if (lb_directive_is(directive, "due"))
         return read_fact(file, directive, &file->due, err);
+    if (lb_directive_is(directive, "precision"))
+        return read_fact(file, directive, &file->clock, err);
     const char *text = lb_file_string(file, directive->value, directive->value_length);
     if (lb_directive_is(directive, "summary"))
         file->summary = text;

@@ -72,7 +72,7 @@ struct lb_file {
     uint64_t needs;
     enum lb_isolation isolation;
     bool is_pipelined;
-    struct lb_stated attempts, rows, due;
+    struct lb_stated attempts, rows, due, clock;
     struct lb_timing lease, limit; /* name NULL: none */
     unsigned delays;               /* bit per option that only puts an item's next turn off */
     unsigned put_delays;           /* ... that put adds to a time: it may be when the item is due */
@@ -118,8 +118,9 @@ struct lb_window {
 void lb_window_start(struct lb_window *window, const char *text, size_t length, int line);
 void lb_window_slide(struct lb_window *window);
 bool lb_asks_for_time(const struct lb_token *token);
-/* Does what begins, prolongs or takes away a hold have whole seconds only, in one of its forms? */
-bool lb_file_is_whole(const struct lb_file *file, const struct lb_db *db);
+/* The line by which what begins, prolongs or takes away a hold has whole seconds only, in one of
+ * its forms; 0: none. */
+int lb_file_whole_line(const struct lb_file *file, const struct lb_db *db);
 /* Lengths of time in a statement's text that no option sets. Does the file have an option for one?
  * Then what is computed from columns alone is something else. */
 struct lb_constant {

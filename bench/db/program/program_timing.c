@@ -338,7 +338,7 @@ int lb_timing_line(struct lb_file *file, const struct lb_directive *directive, s
     snprintf(line, sizeof line, "%.*s", (int)directive->value_length, directive->value);
     int n = sscanf(line, "%47s %7s %11s %1s", name, in, unit, more);
     *timing = (struct lb_timing){.is_said = true, .line = directive->line};
-    timing->is_fixed = is_lease && n == 1 && strcmp(name, "fixed") == 0;
+    timing->is_fixed = n == 1 && strcmp(name, "fixed") == 0;
     if (n == 3 && strcmp(in, "in") == 0) {
         char ending[16];
         snprintf(ending, sizeof ending, "x_%s", unit);
@@ -346,8 +346,9 @@ int lb_timing_line(struct lb_file *file, const struct lb_directive *directive, s
     }
     if (n != 1 && timing->unit_ms == 0)
         return lb_file_fail(file, directive->line, err,
-                            "%s: write \"NAME\", \"NAME in ms\" (or s, min), or \"none\"%s", key,
-                            is_lease ? ", or \"fixed\"" : "");
+                            "%s: write \"NAME\", \"NAME in ms\" (or s, min), or \"none\", or "
+                            "\"fixed\"",
+                            key);
     if (strcmp(name, "none") != 0 && !timing->is_fixed)
         timing->name = lb_file_string(file, name, strlen(name));
     return 0;
@@ -405,8 +406,8 @@ static void add_setting(const struct lb_file *file, const struct lb_timing *timi
     ret->settings[ret->n_settings++] = (struct lb_setting){timing->name, text};
 }
 
-static void scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
-                  const struct lb_setting *settings, size_t n_settings, struct lb_scaled *ret)
+void lb_file_scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
+                   const struct lb_setting *settings, size_t n_settings, struct lb_scaled *ret)
 {
     const struct lb_timing *lease = lb_file_lease(file), *limit = lb_file_limit(file);
     *ret = (struct lb_scaled){.lease_ms = (uint32_t)ttl_ms, .limit_ms = (uint32_t)ttl_ms};
@@ -431,23 +432,4 @@ static void scale(const struct lb_file *file, uint64_t ttl_ms, bool is_said,
     }
     ret->limit_ms = length_used(file, limit, wanted_ms, is_said, settings, n_settings);
     add_setting(file, limit, ret->limit_ms, ret);
-}
-
-/* A hold taken late in one second is checked early in another. */
-static uint32_t least(const struct lb_timing *timing, uint32_t ms, bool is_whole)
-{
-    enum { SECOND_MS = 1000 };
-    if (!is_whole || timing == NULL || timing->unit_ms < SECOND_MS)
-        return ms;
-    return ms > SECOND_MS ? ms - SECOND_MS : 1;
-}
-
-void lb_file_scale(const struct lb_file *file, const struct lb_db *db, uint64_t ttl_ms,
-                   bool is_said, const struct lb_setting *settings, size_t n_settings,
-                   struct lb_scaled *ret)
-{
-    scale(file, ttl_ms, is_said, settings, n_settings, ret);
-    bool is_whole = lb_file_is_whole(file, db);
-    ret->lease_least_ms = least(lb_file_lease(file), ret->lease_ms, is_whole);
-    ret->limit_least_ms = least(lb_file_limit(file), ret->limit_ms, is_whole);
 }

@@ -131,8 +131,7 @@ static int new_program(struct lb_testbed *testbed, struct lb_error *err)
     struct lb_setting *settings = calloc(plan->n_settings + LB_SCALED, sizeof *settings);
     if (settings == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    lb_file_scale(plan->file, testbed->db, plan->ttl_ms, true, plan->settings, plan->n_settings,
-                  &scaled);
+    lb_file_scale(plan->file, plan->ttl_ms, true, plan->settings, plan->n_settings, &scaled);
     memcpy(settings, scaled.settings, scaled.n_settings * sizeof *settings);
     for (size_t i = 0; i < plan->n_settings; i++)
         settings[scaled.n_settings + i] = plan->settings[i];
@@ -440,8 +439,6 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .capacity = testbed->capacity,
         .ttl_ms = plan->ttl_ms,
         .limit_ms = limit_ms,
-        .lease_least_ms = plan->ttl_ms,
-        .limit_least_ms = limit_ms,
         .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
         .period_ms = plan->period_ms};
     testbed->control_events = calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);

@@ -13,15 +13,15 @@ void lb_facts_doubt_due(struct lb_model *model, const char *reason)
 void lb_facts_take(const struct lb_program *program, struct lb_model *model)
 {
     static const enum lb_doubted doubted[LB_GUESSES] = {
-        [LB_GUESS_LEASE] = LB_DOUBT_LEASE,
-        [LB_GUESS_ATTEMPTS] = LB_DOUBT_ATTEMPTS,
-        [LB_GUESS_ROWS] = LB_DOUBT_ROWS,
-        [LB_GUESS_DUE] = LB_DOUBT_DUE,
+        [LB_GUESS_LEASE] = LB_DOUBT_LEASE, [LB_GUESS_ATTEMPTS] = LB_DOUBT_ATTEMPTS,
+        [LB_GUESS_ROWS] = LB_DOUBT_ROWS,   [LB_GUESS_DUE] = LB_DOUBT_DUE,
+        [LB_GUESS_CLOCK] = LB_DOUBT_CLOCK, [LB_GUESS_LIMIT] = LB_DOUBT_LIMIT,
     };
     if (program == NULL)
         return;
     model->attempts = program->attempts;
     model->own_rows = program->own_rows;
+    model->tick_ms = program->tick_ms;
     for (int g = 0; g < LB_GUESSES; g++) {
         const struct lb_guess *guess = &program->guesses[g];
         struct lb_doubt *doubt = &model->doubts[doubted[g]];

@@ -243,7 +243,7 @@ static uint32_t renewed_ms(const struct lb_operator *op, enum lb_op which)
 {
     if (which != LB_OP_RENEW_ITEM)
         return 0;
-    return op->lease_ms > 0 ? op->lease_ms : op->actor->plan->limit_least_ms;
+    return op->lease_ms > 0 ? op->lease_ms : op->actor->plan->limit_ms;
 }
 
 static int operate_item(struct lb_operator *op, enum lb_op which, lb_item_fn *call,
@@ -459,8 +459,8 @@ int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *
                         : which == LB_OP_RECOVER   ? flow->recover
                                                    : NULL;
     /* Slow and dead workers cannot be distinguished: claims older than ttl are freed. */
-    return operate_class(op, which, call,
-                         which == LB_OP_RECOVER ? op->actor->plan->limit_least_ms : 0, err);
+    return operate_class(op, which, call, which == LB_OP_RECOVER ? op->actor->plan->limit_ms : 0,
+                         err);
 }
 
 int lb_operate_sweep(struct lb_operator *op, struct lb_error *err)
@@ -468,7 +468,7 @@ int lb_operate_sweep(struct lb_operator *op, struct lb_error *err)
     const struct lb_strategy_plan *plan = op->actor->plan;
     bool takes_old = plan->program != NULL && plan->program->sweeps_by_life;
     return operate_class(op, LB_OP_RECOVER, plan->strategy->flow->sweep,
-                         takes_old ? plan->limit_least_ms : 0, err);
+                         takes_old ? plan->limit_ms : 0, err);
 }
 
 int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct lb_error *err)
@@ -478,7 +478,7 @@ int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct l
     lb_actor_fn *call = enrolls ? plan->strategy->flow->enroll : plan->strategy->flow->beat;
     int answer = take(op, LB_OP_BEAT) ? call(op->actor, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
-    struct lb_event event = {.op = LB_OP_BEAT, .object = log, .arg = plan->limit_least_ms};
+    struct lb_event event = {.op = LB_OP_BEAT, .object = log, .arg = plan->limit_ms};
     return finish(op, LB_M_RELEASE, &event, answer);
 }
 
