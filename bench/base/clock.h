@@ -22,14 +22,6 @@ static inline int64_t lb_unix_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* CPU time of the calling thread in ns. */
-static inline uint64_t lb_thread_cpu_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* False if something between this program and the kernel, such as libfaketime, changes the clock:
  * no number would be right, and no wait would end when it should. */
 bool lb_clock_is_real(void);

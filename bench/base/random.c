@@ -1,7 +1,6 @@
 /* Deterministic random streams: see random.h. */
 #include "random.h"
 
-#include <math.h>
 #include <sys/random.h>
 #include <time.h>
 
@@ -61,11 +60,6 @@ uint64_t lb_random_below(struct lb_random *random, uint64_t bound)
 double lb_random_unit(struct lb_random *random)
 {
     return (double)(lb_random_next(random) >> 11) * 0x1p-53;
-}
-
-double lb_random_exponential(struct lb_random *random, double mean)
-{
-    return -mean * log1p(-lb_random_unit(random));
 }
 
 uint64_t lb_random_seed(void)

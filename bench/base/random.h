@@ -22,9 +22,6 @@ uint64_t lb_random_below(struct lb_random *random, uint64_t bound);
 /* Uniform in [0, 1). */
 double lb_random_unit(struct lb_random *random);
 
-/* Exponentially distributed with the given mean. */
-double lb_random_exponential(struct lb_random *random, double mean);
-
 /* A seed from the system's entropy, for runs that were given none; it is printed. */
 uint64_t lb_random_seed(void);
 

@@ -62,23 +62,3 @@ struct lb_estimate lb_stats_median(const double *sorted, size_t n, double level)
         .value = lb_stats_quantile(sorted, n, 0.5),
         .interval = {.low = sorted[k - 1], .high = sorted[n - k], .coverage = 1 - 2 * missed}};
 }
-
-double lb_stats_jain(const double *values, size_t n)
-{
-    double sum = 0, squares = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += values[i];
-        squares += values[i] * values[i];
-    }
-    return squares > 0 ? sum * sum / ((double)n * squares) : 1;
-}
-
-double lb_stats_gini(const double *sorted, size_t n)
-{
-    double sum = 0, weighted = 0;
-    for (size_t i = 0; i < n; i++) {
-        sum += sorted[i];
-        weighted += (2 * (double)(i + 1) - (double)n - 1) * sorted[i];
-    }
-    return sum > 0 ? weighted / ((double)n * sum) : 0;
-}

@@ -9,7 +9,4 @@ double lb_normal_quantile(double p);
 /* Inverse of Student's t with df > 0 degrees of freedom, p in (0,1). */
 double lb_t_quantile(double p, double df);
 
-/* P(D < d) of the Kolmogorov-Smirnov statistic of n values. Negative: out of memory. */
-double lb_kolmogorov_cdf(double d, unsigned n);
-
 #endif

@@ -42,12 +42,6 @@ double lb_stats_quantile(const double *sorted, size_t n, double q);
  * with coverage 1 - 2^(1-n). n > 0. */
 struct lb_estimate lb_stats_median(const double *sorted, size_t n, double level);
 
-/* Jain's index of fairness, (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all.
- * 1 for no values, or nothing but zeros: all are treated alike. */
-double lb_stats_jain(const double *values, size_t n);
-/* Gini's coefficient of sorted values >= 0: 0 when all are equal, (n-1)/n when one has all. */
-double lb_stats_gini(const double *sorted, size_t n);
-
 /* ---- rank.c: two samples ---- */
 
 /* Two-sided Mann-Whitney U test (Wilcoxon's rank sum). */
@@ -100,15 +94,6 @@ struct lb_paired {
  * it, nothing to infinity where too few pairs refuse none. Values >= 0. */
 int lb_stats_pairs(const double *a, const double *b, size_t n, double ratio, double level,
                    struct lb_paired *ret, struct lb_error *err);
-
-/* ---- bootstrap.c ---- */
-
-/* median(b)/median(a) with the percentile bootstrap interval of n_resamples (e.g. 2000). Too narrow
- * below about 10 values (tests/unit/stats_compare.c measures it): there lb_stats_ratio is the one
- * to use. Values > 0. */
-int lb_stats_ratio_bootstrap(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
-                             double level, size_t n_resamples, uint64_t seed,
-                             struct lb_estimate *ret, struct lb_error *err);
 
 /* ---- compare.c: verdicts ---- */
 
@@ -175,20 +160,6 @@ double lb_stats_shows(const struct lb_power_of *of);
 /* How many runs of each a difference of the band needs to be significant in 80 of 100 cases; 0:
  * more than 1000, or the noise is not known. */
 size_t lb_stats_runs_for(const struct lb_power_of *of);
-
-/* ---- kolmogorov.c: goodness of fit ---- */
-
-struct lb_ks {
-    double d; /* largest distance between the two distribution functions */
-    double p;
-};
-/* One-sample Kolmogorov-Smirnov test of sorted values against the exponential distribution of a
- * mean known beforehand (not estimated from the values: then p would be too large). */
-int lb_stats_ks_exponential(const double *sorted, size_t n, double mean, struct lb_ks *ret,
-                            struct lb_error *err);
-/* The same for values against the uniform distribution on [0,1]: any continuous distribution, after
- * its distribution function was applied. */
-int lb_stats_ks_uniform(const double *sorted, size_t n, struct lb_ks *ret, struct lb_error *err);
 
 /* ---- trend.c: is it steady? ---- */
 

@@ -36,7 +36,6 @@ struct lb_piece {
 };
 struct lb_piece_reader {
     const char *at, *end;
-    bool is_behind_blank;
 };
 /* Comments are skipped. */
 struct lb_piece lb_piece_next(struct lb_piece_reader *reader);

@@ -277,7 +277,7 @@ static int write_files(const char *dir, struct lb_random *random)
     for (int i = 0; i < 3 && code == 0; i++) {
         struct lb_histogram *histogram = lb_histogram_new();
         for (int k = 0; k < VALUES; k++) {
-            values[k] = (uint64_t)lb_random_exponential(random, means[i]);
+            values[k] = (uint64_t)lb_test_exponential(random, means[i]);
             lb_histogram_record(histogram, values[k]);
         }
         qsort(values, VALUES, sizeof values[0], compare);

@@ -36,6 +36,12 @@ static inline double lb_test_normal(struct lb_random *random)
     return sqrt(-2 * log(u)) * cos(2 * acos(-1) * v);
 }
 
+/* Exponentially distributed with the given mean. */
+static inline double lb_test_exponential(struct lb_random *random, double mean)
+{
+    return -mean * log1p(-lb_random_unit(random));
+}
+
 /* |a - b| <= epsilon. cmocka 1.1 compares floats only, and says too little. */
 #define assert_near(a, b, epsilon) lb_test_near((a), (b), (epsilon), __FILE__, __LINE__)
 static inline void lb_test_near(double a, double b, double epsilon, const char *file, int line)

@@ -1,4 +1,4 @@
-/* Verdicts: Holm, A/A and a real slowdown by simulation; runs in pairs; the bootstrap.
+/* Verdicts: Holm, A/A and a real slowdown by simulation; runs in pairs.
  *
  * The model of a run's throughput in these simulations, per pair of base and new:
  *   - 1000/s times a run's own noise: log-normal, 3 % (what repeated runs on one quiet machine
@@ -463,53 +463,6 @@ static void pairs_can_be_turned_around(void **state)
     }
 }
 
-static void bootstrap_covers(void **state)
-{
-    (void)state;
-    struct lb_random random;
-    lb_random_init(&random, lb_test_seed(), 0);
-    static const size_t sizes[] = {5, 15};
-    double coverage[2];
-    enum { TRIALS = 400 };
-    for (int k = 0; k < 2; k++) {
-        int covered = 0;
-        for (int trial = 0; trial < TRIALS; trial++) {
-            double a[15], b[15];
-            for (size_t i = 0; i < sizes[k]; i++) {
-                a[i] = exp(0.1 * lb_test_normal(&random));
-                b[i] = 1.2 * exp(0.1 * lb_test_normal(&random));
-            }
-            lb_stats_sort(a, sizes[k]);
-            lb_stats_sort(b, sizes[k]);
-            struct lb_estimate ratio;
-            struct lb_error err;
-            assert_int_equal(lb_stats_ratio_bootstrap(a, sizes[k], b, sizes[k], 0.95, 400,
-                                                      lb_random_next(&random), &ratio, &err),
-                             0);
-            covered += ratio.interval.low <= 1.2 && 1.2 <= ratio.interval.high;
-        }
-        coverage[k] = (double)covered / TRIALS;
-    }
-    printf("# bootstrap covers %.1f %% with 5 runs, %.1f %% with 15\n", 100 * coverage[0],
-           100 * coverage[1]);
-    for (int k = 0; k < 2; k++)
-        assert_true(coverage[k] >= 0.9 && coverage[k] <= 0.995);
-}
-
-static void bootstrap_repeats_with_its_seed(void **state)
-{
-    (void)state;
-    static const double a[] = {10, 11, 12, 13, 15}, b[] = {20, 22, 24, 27, 28};
-    struct lb_estimate first, second;
-    struct lb_error err;
-    assert_int_equal(lb_stats_ratio_bootstrap(a, 5, b, 5, 0.95, 2000, 7, &first, &err), 0);
-    assert_int_equal(lb_stats_ratio_bootstrap(a, 5, b, 5, 0.95, 2000, 7, &second, &err), 0);
-    assert_near(first.value, 2, 1e-12);
-    assert_near(first.interval.low, second.interval.low, 0);
-    assert_near(first.interval.high, second.interval.high, 0);
-    assert_true(first.interval.low >= 20.0 / 15 && first.interval.high <= 28.0 / 10);
-}
-
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -526,8 +479,6 @@ int main(void)
         cmocka_unit_test(pairs_have_known_values),
         cmocka_unit_test(p_is_that_of_all_swaps),
         cmocka_unit_test(pairs_can_be_turned_around),
-        cmocka_unit_test(bootstrap_covers),
-        cmocka_unit_test(bootstrap_repeats_with_its_seed),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

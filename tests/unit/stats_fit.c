@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "kolmogorov.h"
 #include "property.h"
 
 static void quantiles_agree_with_the_tables(void **state)
@@ -31,32 +32,32 @@ static void quantiles_agree_with_the_tables(void **state)
 static void kolmogorov_agrees_with_the_tables(void **state)
 {
     (void)state;
-    assert_near(lb_kolmogorov_cdf(0.274, 10), 0.6284796154565, 1e-12);
-    assert_near(lb_kolmogorov_cdf(0.7, 1), 0.4, 1e-12);
-    assert_near(lb_kolmogorov_cdf(0.4, 3), 0.192 + 0.64 / 3, 1e-12);
-    assert_near(lb_kolmogorov_cdf(0.56328, 5), 0.95, 1e-5);
-    assert_near(lb_kolmogorov_cdf(0.40925, 10), 0.95, 1e-5);
-    assert_near(lb_kolmogorov_cdf(0.29408, 20), 0.95, 1e-5);
-    assert_near(lb_kolmogorov_cdf(0.13403, 100), 0.95, 1e-5);
+    assert_near(lb_test_kolmogorov_cdf(0.274, 10), 0.6284796154565, 1e-12);
+    assert_near(lb_test_kolmogorov_cdf(0.7, 1), 0.4, 1e-12);
+    assert_near(lb_test_kolmogorov_cdf(0.4, 3), 0.192 + 0.64 / 3, 1e-12);
+    assert_near(lb_test_kolmogorov_cdf(0.56328, 5), 0.95, 1e-5);
+    assert_near(lb_test_kolmogorov_cdf(0.40925, 10), 0.95, 1e-5);
+    assert_near(lb_test_kolmogorov_cdf(0.29408, 20), 0.95, 1e-5);
+    assert_near(lb_test_kolmogorov_cdf(0.13403, 100), 0.95, 1e-5);
     /* The exact and the asymptotic form meet at n = 1000. */
     for (double t = 0.5; t < 1.9; t += 0.1)
-        assert_near(lb_kolmogorov_cdf(t / sqrt(1000), 1000),
-                    lb_kolmogorov_cdf(t / sqrt(1001), 1001), 1e-3);
-    assert_near(lb_kolmogorov_cdf(0.001, 100), 0, 0);
-    assert_near(lb_kolmogorov_cdf(1, 100), 1, 0);
+        assert_near(lb_test_kolmogorov_cdf(t / sqrt(1000), 1000),
+                    lb_test_kolmogorov_cdf(t / sqrt(1001), 1001), 1e-3);
+    assert_near(lb_test_kolmogorov_cdf(0.001, 100), 0, 0);
+    assert_near(lb_test_kolmogorov_cdf(1, 100), 1, 0);
 }
 
-static struct lb_ks exponential_test(struct lb_random *random, size_t n, int which)
+static struct lb_test_ks exponential_test(struct lb_random *random, size_t n, int which)
 {
     double *v = malloc(n * sizeof *v);
     for (size_t i = 0; i < n; i++) {
-        double x = lb_random_exponential(random, 5);
+        double x = lb_test_exponential(random, 5);
         v[i] = which == 1 ? 10 * lb_random_unit(random) : which == 2 ? 1.5 * x : x;
     }
     lb_stats_sort(v, n);
-    struct lb_ks ks;
+    struct lb_test_ks ks;
     struct lb_error err;
-    assert_int_equal(lb_stats_ks_exponential(v, n, 5, &ks, &err), 0);
+    assert_int_equal(lb_test_ks_exponential(v, n, 5, &ks, &err), 0);
     free(v);
     return ks;
 }
@@ -72,9 +73,9 @@ static void exponentials_are_told_from_others(void **state)
     for (int i = 0; i < 400; i++)
         p[i] = exponential_test(&random, i % 2 == 0 ? 30 : 200, 0).p;
     lb_stats_sort(p, 400);
-    struct lb_ks ks;
+    struct lb_test_ks ks;
     struct lb_error err;
-    assert_int_equal(lb_stats_ks_uniform(p, 400, &ks, &err), 0);
+    assert_int_equal(lb_test_ks_uniform(p, 400, &ks, &err), 0);
     assert_true(ks.p > 1e-5);
     assert_true(exponential_test(&random, 2000, 1).p < 1e-6);
     assert_true(exponential_test(&random, 2000, 2).p < 1e-6);

@@ -232,9 +232,9 @@ static void ratio_interval_covers(void **state)
         struct lb_error err;
         for (int trial = 0; trial < trials; trial++) {
             for (size_t i = 0; i < sizes[k][0]; i++)
-                a[i] = lb_random_exponential(&random, 1);
+                a[i] = lb_test_exponential(&random, 1);
             for (size_t i = 0; i < sizes[k][1]; i++)
-                b[i] = lb_random_exponential(&random, 1.3);
+                b[i] = lb_test_exponential(&random, 1.3);
             lb_stats_sort(a, sizes[k][0]);
             lb_stats_sort(b, sizes[k][1]);
             assert_int_equal(lb_stats_ratio(a, sizes[k][0], b, sizes[k][1], 0.95, &ratio, &err), 0);

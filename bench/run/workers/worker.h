@@ -38,7 +38,6 @@ struct lb_worker {
     struct lb_operator op;
     struct lb_actor actor;
     char class_name[24]; /* of the items that it puts or claims now; the actor borrows it */
-    char role_name[24];  /* for the server's process list; the session borrows it */
     struct lb_session session;
     _Atomic uint64_t waited_ns;   /* its session was waiting then, as the engine said */
     pthread_mutex_t session_lock; /* session.conn may be replaced or cancelled: one at a time */
