@@ -200,12 +200,14 @@ extern const char lb_disagreement[];
 struct lb_sink_state {
     FILE *out;
     const struct lb_report *report;
-    bool color;     /* escape sequences are welcome */
-    bool charts;    /* small charts are welcome: a terminal, or asked for */
-    bool utf8;      /* charts may be drawn with more than ASCII */
-    bool terminal;  /* tables are to fit its width */
-    bool verbose;   /* text: all of it, not only the answer */
-    unsigned width; /* columns */
+    bool color;      /* escape sequences are welcome */
+    bool charts;     /* small charts are welcome: a terminal, or asked for */
+    bool utf8;       /* charts may be drawn with more than ASCII */
+    bool terminal;   /* tables are to fit its width */
+    bool has_stderr; /* standard error goes elsewhere, as in a test harness: failures are told there
+                      */
+    bool verbose;    /* text: all of it, not only the answer */
+    unsigned width;  /* columns */
     size_t n_lines, n_not_ok;
     bool is_done; /* tap: no more lines, after Bail out! or 1..0 */
     struct lb_error *err;

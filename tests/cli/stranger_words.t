@@ -127,6 +127,33 @@ SQL
 like($out, qr/^#   The fix: claim itself takes what another has in hand/m, 'a claim that takes what is taken');
 unlike($out, qr/^#   The fix: let recover/m, '... and no word of its recover');
 
+# What puts, what ends and what begins: each file has one fault, and the advice names it.
+sub faulty
+{
+    my ($name, %section) = @_;
+    my %all = (put => 'INSERT INTO job (id, body) VALUES (:id, :payload)',
+        claim => 'UPDATE job SET state = 1 WHERE id = (SELECT min(id) FROM job WHERE state = 0) RETURNING id, body AS payload',
+        complete => 'UPDATE job SET state = 2 WHERE id = :id', %section);
+    return spew("$name.sql", join "\n", "-- strategy: $name\n-- shape: queue\n-- claims: no-duplicate, no-loss",
+        "-- name: setup\nCREATE TABLE job (id integer PRIMARY KEY, body text, state int DEFAULT 0, due_ms bigint DEFAULT 0);",
+        map { "-- name: $_\n$all{$_};" } qw(put claim complete));
+}
+for (['overwriting', 'no-loss', qr/^#   \S+overwriting\.sql:\d+: INSERT OR REPLACE .*\n#   The fix: put writes over an item that is there/m,
+        put => 'INSERT OR REPLACE INTO job (id, body) VALUES (:id / 2, :payload)'],
+    ['nothing', 'no-loss', qr/^#   The fix: claim never finds the items that put writes/m,
+        claim => 'UPDATE job SET state = 1 WHERE id = (SELECT min(id) FROM job WHERE state = 3) RETURNING id, body AS payload'])
+{
+    my ($name, $guarantee, $fix, %section) = @$_;
+    ($status, $out) = until_shown(sub { return $_[1] =~ /^# $name on sqlite breaks $guarantee:$/m },
+        'verify', '-s', faulty($name, %section), '-d', 'sqlite:', '-q', '--budget', '5s', '--no-explore');
+    like($out, $fix, "$name: the advice names the fault") or diag $out;
+}
+
+# With standard error in the same place as the output, a failure is told once.
+my $once = faulty('once', claim => 'UPDATE job SET state = 1 WHERE id = (SELECT min(id) FROM job WHERE state = 3) RETURNING id, body AS payload');
+my $both = `$ENV{LOCKBENCH} verify -s $once -d sqlite: -q --budget 5s --no-explore 2>&1`;
+is(() = $both =~ /^# once on sqlite breaks no-loss:$/mg, 1, '2>&1: a finding is told once') or diag $both;
+
 # Put behind the position, or given back behind it: either may be met first.
 ($status, $out) = until_shown(sub { return $_[1] =~ /^# position on sqlite breaks no-loss:$/m },
     'verify', '-s', "$folder/position.sql", '-d', 'sqlite:', '--opt', 'back=behind', '-q', '--no-explore');

@@ -105,7 +105,8 @@ static bool is_never_granted(const struct lb_outlook *o, const struct lb_report 
         const struct lb_cell *cell = &report->cells[i];
         if (cell->outlook != o || cell->is_explored || cell->n_runs == 0)
             continue;
-        if (cell->runs[0]->successes_per_s > 0)
+        const struct lb_measures *measures = &cell->runs[0]->judgement.measures;
+        if (measures->n_holds > 0 || measures->n_claims > 0)
             return false;
         is_broken = is_broken || lb_cell_expectation(cell, guarantee) == LB_EXPECT_BROKEN;
     }
@@ -130,14 +131,19 @@ static struct lb_advice advise_progress(const struct lb_outlook *o, const struct
         advice.text = "a waiter in the line keeps back those behind: cancel and release must "
                       "delete the row of their own waiter, and one that died must not count";
     else if (cell->is_explored)
-        advice.text = "in this order no worker can take it any more: release must always write "
-                      "exactly the values that acquire asks for";
+        advice.text = "in this order no worker can take it any more: release, and setup or "
+                      "resource before the first grant, must write exactly the values that "
+                      "acquire asks for";
     else
         advice.text =
             "chance decides which waiter gets it, and one waits for too long: give waiters a "
             "line (a section enqueue), or a lock of the engine's, which has one";
     return advice;
 }
+
+static const char overwriting[] =
+    "put writes over an item that is there, so one of the two is lost, or done again: let put only "
+    "insert, and fail where the number is taken (no REPLACE, no ON CONFLICT ... DO UPDATE)";
 
 static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_report *report,
                                     const struct lb_cell *cell)
@@ -157,6 +163,8 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                                       "look for the values that free, retry or error leaves, by "
                                       "the state of the item and not by a position that has gone "
                                       "on (or the position must go back)"};
+    if (o->features.put_overwrites)
+        return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
     if (cell->is_explored && cell->explored.putters > 0)
         return (struct lb_advice){
             .quotes = {&o->put, &o->end},
@@ -231,7 +239,8 @@ static struct lb_advice advise_renewal(const struct lb_outlook *o)
     advice.text = o->shape == LB_LOCK
                       ? "let renew write the time that acquire reads, and check the holder: AND "
                         "holder = :worker, or better AND token = :token"
-                      : "let renew write the time that claim or recover reads, and check the "
+                      : "let renew write the time that claim or recover reads, let recover ask for "
+                        "that time and not for that of the claim, and let renew check the "
                         "claim: count the claims in a column, return it as token, and "
                         "add AND attempt = :token";
     return advice;
@@ -391,12 +400,30 @@ static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_
     }
 }
 
+/* True if the first worker had completed the item when the second one claimed it. */
+static bool was_done(const struct lb_cell *cell)
+{
+    const struct lb_outcome *run = NULL;
+    const struct lb_finding *finding = lb_cell_finding(cell, LB_G_NO_DUPLICATE, &run);
+    return cell->scenario.fault == LB_FAULT_NONE && cell->explored.deaths == 0 &&
+           finding->n_witnesses > 0 && finding->witness[0].overlap_ns == 0 &&
+           strstr(finding->witness[0].text, "again by") != NULL &&
+           run->judgement.measures.n_taken_claims == 0;
+}
+
 /* Two have the same item in hand. */
 static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
     bool was_recovered =
         cell->is_explored ? cell->explored.rescuers > 0 : cell->scenario.recover_ns > 0;
+    if (f->put_overwrites && was_done(cell))
+        return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
+    if (cell->scenario.period_ns > 0 && was_done(cell))
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end},
+            .text = "claim takes an item that is done before it is due again: let it ask for the "
+                    "state and for the time at which the item is due"};
     if (f->has_renew && is_renewed(cell))
         return advise_renewal(o);
     if (cell->scenario.rounds > 1 && o->operator.line != 0)
@@ -427,12 +454,9 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
     if (o->begin_end.line == 0)
         return (struct lb_advice){
             .quotes = {&o->begin},
-            .text = cell->scenario.period_ns > 0
-                        ? "claim takes an item that is done before it is due again: let it ask for "
-                          "the state and for the time at which the item is due"
-                        : "claim itself takes what another has in hand: let the statement that "
-                          "marks an item ask, once it has the row, that it is free or its time is "
-                          "over, and let no two workers have one name"};
+            .text = "claim itself takes what another has in hand: let the statement that marks "
+                    "an item ask, once it has the row, that it is free or its time is over, and "
+                    "let no two workers have one name"};
     if (!f->begin_writes && !f->is_session_bound)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},
@@ -463,6 +487,12 @@ static struct lb_advice advise_queue_recovery(const struct lb_outlook *o)
         return (struct lb_advice){.quotes = {&o->begin},
                                   .text = "nothing brings back what the dead have claimed: add a "
                                           "section recover, or let claims be leases"};
+    if (!f->is_one_commit)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end, &o->recover},
+            .text = "a worker that dies between two statements of its claim leaves a state that "
+                    "recover does not find: let them commit together (tx=one), or let recover "
+                    "look for that state too"};
     return (struct lb_advice){
         .quotes = {&o->recover, &o->begin},
         .text = "recover does not find all items of dead workers: let it look for every state in "

@@ -51,6 +51,14 @@ static bool is_same_place(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0 || is_same_file(a, b);
 }
 
+/* With 2>&1 a reader would be told of each failure twice. */
+static bool is_one_stream(void)
+{
+    struct stat out, err;
+    return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+           out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
 static struct lb_written *add(struct lb_outputs *outputs, const struct lb_sink *sink,
                               const char *path)
 {
@@ -66,6 +74,7 @@ static struct lb_written *add(struct lb_outputs *outputs, const struct lb_sink *
                   .charts = args->charts || terminal,
                   .utf8 = lb_terminal_utf8(),
                   .terminal = terminal,
+                  .has_stderr = path == NULL && !terminal && !is_one_stream(),
                   .verbose = args->verbose || path != NULL,
                   .width = lb_terminal_width(path == NULL ? STDOUT_FILENO : -1),
                   .err = outputs->err}};
@@ -167,7 +176,7 @@ int lb_outputs_end(struct lb_outputs *outputs, struct lb_outlook *const *outlook
             written->sink->end(&written->state);
         for (size_t k = 0; written->sink == &lb_sink_tap && k < n; k++)
             lb_outlook_tell_end(outlooks[k], outputs->report, written->state.out,
-                                written->path == NULL && !written->state.terminal ? stderr : NULL);
+                                written->state.has_stderr ? stderr : NULL);
         int rc = written->state.rc;
         if (rc != 0 && written->path != NULL)
             lb_fail_prefix(outputs->err, "%s", written->path);

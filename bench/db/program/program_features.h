@@ -59,15 +59,16 @@ struct lb_features {
     int worker_clock_line,
         server_clock_line; /* of statements that use :now, and the server's time; 0: none */
     enum lb_token_source token;
-    int token_line;     /* of the statement of acquire or claim that returns it; 0: none does */
-    bool begin_writes;  /* acquire or claim has a statement that is no plain SELECT */
-    bool has_order;     /* acquire or claim has ORDER BY */
-    bool has_limit;     /* ... LIMIT */
-    bool skips_locked;  /* ... SKIP LOCKED */
-    bool compares_null; /* release writes NULL, and acquire has no IS NULL */
-    bool end_deletes;   /* release deletes a row */
-    int operator_line;  /* of clear-all-errors, or else reset-all; 0: none */
-    int back_line;      /* of the statement that gives an item back, or ends it in error; 0: none */
+    int token_line;      /* of the statement of acquire or claim that returns it; 0: none does */
+    bool put_overwrites; /* put writes over an item that is there */
+    bool begin_writes;   /* acquire or claim has a statement that is no plain SELECT */
+    bool has_order;      /* acquire or claim has ORDER BY */
+    bool has_limit;      /* ... LIMIT */
+    bool skips_locked;   /* ... SKIP LOCKED */
+    bool compares_null;  /* release writes NULL, and acquire has no IS NULL */
+    bool end_deletes;    /* release deletes a row */
+    int operator_line;   /* of clear-all-errors, or else reset-all; 0: none */
+    int back_line; /* of the statement that gives an item back, or ends it in error; 0: none */
     int enqueue_line, put_line; /* of the last statements that change something; 0: none */
     int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time,
                              of several that which has the lease */

@@ -182,6 +182,20 @@ static int first_write(const struct lb_section *sections, const enum lb_section_
     return 0;
 }
 
+/* Of an item: REPLACE INTO, INSERT OR REPLACE, ON CONFLICT ... DO UPDATE, ON DUPLICATE KEY UPDATE.
+ */
+static bool is_overwriting(const struct lb_statement *statement)
+{
+    struct words words;
+    read_words(statement, &words);
+    bool replaces = is_word(&words, 0, "replace") || is_word(&words, 2, "replace");
+    for (size_t i = 0; i + 2 < words.n && !replaces; i++)
+        replaces = is_word(&words, i, "duplicate") && is_word(&words, i + 2, "update");
+    for (size_t i = 0; i + 1 < words.n && !replaces; i++)
+        replaces = is_word(&words, i, "do") && is_word(&words, i + 1, "update");
+    return replaces && strstr(statement->sql, ":id") != NULL;
+}
+
 void lb_features_read_traits(const struct lb_program *program, struct lb_features *ret)
 {
     bool is_lock = program->shape == LB_LOCK;
@@ -206,6 +220,8 @@ void lb_features_read_traits(const struct lb_program *program, struct lb_feature
     for (size_t i = 0; i < sections[LB_S_PUT].n_statements; i++)
         if (sections[LB_S_PUT].statements[i].is_write)
             ret->put_line = sections[LB_S_PUT].statements[i].line;
+    for (size_t i = 0; i < sections[LB_S_PUT].n_statements; i++)
+        ret->put_overwrites |= is_overwriting(&sections[LB_S_PUT].statements[i]);
     if (!is_lock && sections[LB_S_COMPLETE].n_statements > 0)
         ret->end_line = ret->end_last_line = sections[LB_S_COMPLETE].statements[0].line;
 }

@@ -89,7 +89,7 @@ static void diagnose(const struct lb_sink_state *state, const struct lb_cell *ce
     char *text = NULL;
     size_t length = 0;
     FILE *whole = NULL;
-    if (state->out == stdout && !state->terminal)
+    if (state->has_stderr || (workflow && state->out == stdout))
         whole = open_memstream(&text, &length);
     if (whole == NULL)
         return;
