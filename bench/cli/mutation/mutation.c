@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-enum { RUNS_PERCENT = 40 }; /* of the time that are kept for runs */
+/* Of the time: for runs, and for the explorations of the original. */
+enum { RUNS_PERCENT = 30, ORIGINAL_PERCENT = 25 };
 
 const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
                                              [LB_NOT_NEEDED] = "not_needed",
@@ -23,28 +24,30 @@ const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
 
 static int explore_originals(struct lb_mutation *m, struct lb_error *err)
 {
-    uint64_t whole_ns = m->end_ns - m->start_ns, time_ns = whole_ns / 40;
-    time_ns = time_ns < 2 * SECOND_NS ? 2 * SECOND_NS : time_ns;
+    uint64_t end_ns = m->start_ns + (m->end_ns - m->start_ns) * ORIGINAL_PERCENT / 100;
     int r = 0;
     for (size_t i = 0; i < m->n_questions && r == 0 && !m->is_accused && !lb_mutation_is_stopped(m);
-         i++)
+         i++) {
+        uint64_t now_ns = lb_now_ns(), time_ns = now_ns < end_ns ? (end_ns - now_ns) / 2 : 0;
+        time_ns = time_ns < SECOND_NS ? SECOND_NS : time_ns;
         if (m->questions[i].cell.is_explored)
             r = lb_explore_original(m, &m->questions[i], time_ns, err);
+    }
     return r;
 }
 
 /* --- a mutant by explorations --- */
 
 /* The explorations that were compared, or those that were not complete. */
-static void tell_questions(const struct lb_mutation *m, bool complete, const char *words, char *buf,
-                           size_t size)
+static void tell_questions(const struct lb_mutation *m, const struct lb_mutant *mutant,
+                           bool complete, const char *words, char *buf, size_t size)
 {
     size_t n = (size_t)snprintf(buf, size, "%s", words);
     const char *separator = " ";
     for (size_t i = 0; i < m->n_questions && n < size; i++) {
         const struct lb_mutation_question *question = &m->questions[i];
-        if (!question->cell.is_explored || !question->is_usable ||
-            question->is_complete != complete || (question->is_extra && !complete))
+        if (!lb_mutant_is_met(question, mutant) || question->is_complete != complete ||
+            (question->is_extra && !complete))
             continue;
         n += (size_t)snprintf(buf + n, size - n, "%s%s", separator, question->cell.scenario.name);
         separator = ", ";
@@ -58,8 +61,8 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
     const char *unseen = lb_mutant_unseen(m, mutant);
     bool all_complete = true;
     for (size_t i = 0; i < m->n_questions; i++)
-        all_complete &= !m->questions[i].cell.is_explored || !m->questions[i].is_usable ||
-                        m->questions[i].is_extra || m->questions[i].is_complete;
+        all_complete &= !lb_mutant_is_met(&m->questions[i], mutant) || m->questions[i].is_extra ||
+                        m->questions[i].is_complete;
     judged->need = LB_NOT_SHOWN;
     if (judged->differs)
         snprintf(judged->reason, sizeof judged->reason,
@@ -68,14 +71,14 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
     else if (unseen != NULL)
         snprintf(judged->reason, sizeof judged->reason, "%s", unseen);
     else if (!all_complete)
-        tell_questions(m, false, "the time was too short to be complete in", judged->reason,
+        tell_questions(m, mutant, false, "the time was too short to be complete in", judged->reason,
                        sizeof judged->reason);
     else if (!is_complete)
         snprintf(judged->reason, sizeof judged->reason,
                  "the time was too short: an exploration of the mutant is not complete");
     else if (is_same) {
         judged->need = LB_NOT_NEEDED;
-        tell_questions(m, true, "every schedule comes to the same in", judged->reason,
+        tell_questions(m, mutant, true, "every schedule comes to the same in", judged->reason,
                        sizeof judged->reason);
     }
 }
@@ -99,8 +102,7 @@ static int explore_all(const struct lb_mutation *m, const struct lb_mutant *muta
         for (size_t i = 0; i < m->n_questions && r == 0 && !lb_mutation_is_stopped(m); i++) {
             const struct lb_mutation_question *question = &m->questions[i];
             bool same;
-            if (!question->cell.is_explored || !question->is_usable ||
-                lb_mutant_rank(question, mutant) != rank)
+            if (!lb_mutant_is_met(question, mutant) || lb_mutant_rank(question, mutant) != rank)
                 continue;
             uint64_t now_ns = lb_now_ns();
             if (now_ns >= until_ns) {
@@ -221,12 +223,15 @@ static int run_open(struct lb_mutation *m, struct lb_error *err)
     for (size_t k = 0; k < 2 * m->n_questions && r == 0; k++) {
         struct lb_mutation_question *question = &m->questions[k % m->n_questions];
         const struct lb_scenario *scenario = &question->cell.scenario;
+        /* A queue that is emptied ends before its time. */
+        uint64_t cost_ns =
+            scenario->drain ? 2 * SECOND_NS : scenario->duration_ns + scenario->warmup_ns;
         bool wants_likely = k < m->n_questions;
         if (question->cell.is_explored || !question->is_usable)
             continue;
         for (size_t i = 0; i < m->mutants.n && r == 0; i++)
             if (is_open(m, i) && lb_mutant_is_likely(question, &m->mutants.at[i]) == wants_likely &&
-                lb_mutation_left_ns(m) > scenario->duration_ns + scenario->warmup_ns)
+                lb_mutation_left_ns(m) > cost_ns)
                 r = run_mutant(m, question, i, err);
     }
     return r;

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#define SECOND_NS    UINT64_C(1000000000)
-#define WHOLE_RUN_NS (60 * SECOND_NS) /* after so long a statement of a run is cancelled */
+#define SECOND_NS   UINT64_C(1000000000)
+#define OVER_RUN_NS (10 * SECOND_NS) /* what set-up and end of a run may take */
 
 bool lb_mutation_is_stopped(const struct lb_mutation *m)
 {
@@ -183,10 +183,22 @@ static int find_violation(const struct lb_mutation *m, const struct lb_subject *
     return is;
 }
 
-/* What the engine refuses at the first use is no error of lockbench's, or of the server's. */
-static bool is_of_text(int r)
+/* Is it the text that the engine refuses? An error of the environment is one of the text if the
+ * original can still be explored. */
+static bool is_of_text(const struct lb_mutation *m, int r)
 {
-    return r == LB_E_SQL || r == LB_E_FILE || r == LB_E_USAGE || r == LB_E_UNSUPPORTED;
+    struct lb_states states = {0};
+    struct lb_error ignored;
+    struct explored explored;
+    char why[200];
+    if (r == LB_E_SQL || r == LB_E_FILE || r == LB_E_USAGE || r == LB_E_UNSUPPORTED)
+        return true;
+    if (r != LB_E_ENV || !m->questions[0].is_usable || lb_mutation_is_stopped(m))
+        return false;
+    bool works =
+        explore(m, &m->questions[0].cell, &states, &explored, why, sizeof why, &ignored) == 0;
+    lb_states_free(&states);
+    return works;
 }
 
 /* See mutation_ask.h. */
@@ -202,7 +214,7 @@ int lb_ask_exploration(const struct lb_mutation *m, const struct lb_mutation_que
     *ret_same = false;
     show_progress(m, subject->number, cell.scenario.name);
     int r = explore(m, &cell, &states, &explored, why, sizeof why, err);
-    if (is_of_text(r)) {
+    if (is_of_text(m, r)) {
         take_failure(m, subject, "does not run", &cell, err->message);
         r = 1;
     } else if (r == 0 && (states.violated || !explored.complete)) {
@@ -235,7 +247,7 @@ static int run_once(const struct lb_mutation *m, const struct lb_subject *subjec
                                      .record = true};
     struct lb_outcome *outcome;
     show_progress(m, subject->number, cell->scenario.name);
-    lb_leash_due(lb_now_ns() + WHOLE_RUN_NS);
+    lb_leash_due(lb_now_ns() + cell->scenario.duration_ns + cell->scenario.warmup_ns + OVER_RUN_NS);
     int r = lb_run(&plan, m->stop, NULL, NULL, &outcome, err);
     lb_leash_due(0);
     if (r != 0)
@@ -258,7 +270,7 @@ int lb_ask_run(const struct lb_mutation *m, const struct lb_mutation_question *q
         r = run_once(m, subject, &cell, err);
     if (r == 0)
         *judged = before;
-    if (!is_of_text(r))
+    if (!is_of_text(m, r))
         return r;
     take_failure(m, subject, "does not run", &cell, err->message);
     return 1;

@@ -38,6 +38,9 @@ int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);
  */
 unsigned lb_mutant_rank(const struct lb_mutation_question *question,
                         const struct lb_mutant *mutant);
+/* True if the exploration has to be asked: it runs the mutant's section. One of dead renewers is
+ * for renew alone. */
+bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct lb_mutant *mutant);
 /* True if this run is what shows the mutant, if anything does. */
 bool lb_mutant_is_likely(const struct lb_mutation_question *question,
                          const struct lb_mutant *mutant);

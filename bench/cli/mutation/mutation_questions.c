@@ -39,7 +39,8 @@ static void add_runs(struct lb_mutation *m)
         enum lb_skewed skewed;
     } ways[] = {{"clocks ahead", LB_SKEWED_HALF}, {"clocks behind", LB_SKEWED_BEHIND}};
     const struct lb_cell *run = find_run(&m->report, "renewed in time");
-    for (size_t i = 0; i < 2 && run != NULL && m->strategy.is_lease; i++) {
+    for (size_t i = 0;
+         i < 2 && run != NULL && (m->strategy.is_lease || lb_file_limit(m->file) != NULL); i++) {
         struct lb_mutation_question *question = add_question(m, run, ways[i].name, true);
         question->cell.scenario.skewed = ways[i].skewed;
         question->cell.scenario.skew_ns = 10 * run->scenario.ttl_ns;
@@ -66,7 +67,8 @@ int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
     for (size_t i = 0; i < report->n_cells; i++)
         if (report->cells[i].is_explored && report->cells[i].state == LB_CELL_PENDING) {
             first = first == NULL ? &report->cells[i] : first;
-            add_question(m, &report->cells[i], NULL, false);
+            /* All of it: what is bounded is not complete, and cannot be compared. */
+            add_question(m, &report->cells[i], NULL, false)->cell.explored.preemptions = 0;
         }
     if (first != NULL) {
         struct lb_mutation_question *question = add_question(m, first, "explore+rounds", true);

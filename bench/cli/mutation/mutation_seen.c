@@ -23,6 +23,18 @@ unsigned lb_mutant_rank(const struct lb_mutation_question *question, const struc
     }
 }
 
+bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct lb_mutant *mutant)
+{
+    const struct lb_explored_ask *ask = &question->cell.explored;
+    bool is_table = mutant->section == LB_S_SETUP || mutant->section == LB_SECTIONS;
+    if (!question->cell.is_explored || !question->is_usable)
+        return false;
+    if (ask->renewals > 1 && ask->deaths > 0 && mutant->section != LB_S_RENEW)
+        return false;
+    return is_table || (question->states.sections >> mutant->section & 1) != 0 ||
+           !question->is_complete;
+}
+
 static bool mentions(const struct lb_mutant *mutant, const char *word)
 {
     return strstr(mutant->clause, word) != NULL;
