@@ -22,6 +22,17 @@ const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
                                              [LB_SLOWER] = "slower",
                                              [LB_NOT_SHOWN] = "not_shown"};
 
+/* Explorations before runs, and the cheaper ones first. Runs stay in their order. */
+static int compare_costs(const void *left, const void *right)
+{
+    const struct lb_mutation_question *a = left, *b = right;
+    if (a->cell.is_explored != b->cell.is_explored)
+        return a->cell.is_explored ? -1 : 1;
+    uint64_t x = a->cell.is_explored ? a->took_ns : a->place;
+    uint64_t y = b->cell.is_explored ? b->took_ns : b->place;
+    return x < y ? -1 : x > y;
+}
+
 static int explore_originals(struct lb_mutation *m, struct lb_error *err)
 {
     uint64_t end_ns = m->start_ns + (m->end_ns - m->start_ns) * ORIGINAL_PERCENT / 100;
@@ -32,7 +43,9 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
         time_ns = time_ns < SECOND_NS ? SECOND_NS : time_ns;
         if (m->questions[i].cell.is_explored)
             r = lb_explore_original(m, &m->questions[i], time_ns, err);
+        m->questions[i].took_ns = lb_now_ns() - now_ns;
     }
+    qsort(m->questions, m->n_questions, sizeof *m->questions, compare_costs);
     return r;
 }
 
@@ -54,102 +67,89 @@ static void tell_questions(const struct lb_mutation *m, const struct lb_mutant *
     }
 }
 
-/* Of a text that no exploration tells from the original. */
-static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant, bool is_same,
-                     bool is_complete, struct lb_judged *judged)
+/* Of a mutant that no exploration shows. */
+static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant,
+                     struct lb_judged *judged)
 {
     const char *unseen = lb_mutant_unseen(m, mutant);
     bool all_complete = true;
     for (size_t i = 0; i < m->n_questions; i++)
         all_complete &= !lb_mutant_is_met(&m->questions[i], mutant) || m->questions[i].is_extra ||
                         m->questions[i].is_complete;
-    judged->need = LB_NOT_SHOWN;
-    if (judged->differs)
+    if (lb_mutant_is_of_a_moment(mutant)) {
+        snprintf(judged->reason, sizeof judged->reason,
+                 "it matters only when two times are equal, and no test makes them so");
+    } else if (judged->differs) {
         snprintf(judged->reason, sizeof judged->reason,
                  "an exploration has other answers or end states, but nothing that is claimed is "
                  "violated");
-    else if (unseen != NULL)
+    } else if (unseen != NULL) {
         snprintf(judged->reason, sizeof judged->reason, "%s", unseen);
-    else if (!all_complete)
+    } else if (!all_complete) {
         tell_questions(m, mutant, false, "the time was too short to be complete in", judged->reason,
                        sizeof judged->reason);
-    else if (!is_complete)
+    } else if (judged->is_incomplete) {
         snprintf(judged->reason, sizeof judged->reason,
                  "the time was too short: an exploration of the mutant is not complete");
-    else if (is_same) {
+    } else {
         judged->need = LB_NOT_NEEDED;
         tell_questions(m, mutant, true, "every schedule comes to the same in", judged->reason,
                        sizeof judged->reason);
     }
 }
 
-/* Until when this mutant may be explored, as one of n_to_come. The runs have their own part. */
-static uint64_t time_for(const struct lb_mutation *m, size_t n_to_come)
+/* Until then explorations go on: the runs have their own part. */
+static uint64_t exploring_left_ns(const struct lb_mutation *m)
 {
-    uint64_t now_ns = lb_now_ns(),
-             end_ns = m->end_ns - (m->end_ns - m->start_ns) * RUNS_PERCENT / 100;
-    uint64_t time_ns = (now_ns < end_ns ? end_ns - now_ns : 0) / (n_to_come > 0 ? n_to_come : 1);
-    return now_ns + (time_ns < SECOND_NS / 2 ? SECOND_NS / 2 : time_ns);
+    uint64_t left_ns = lb_mutation_left_ns(m),
+             runs_ns = (m->end_ns - m->start_ns) * RUNS_PERCENT / 100;
+    return left_ns > runs_ns ? left_ns - runs_ns : 0;
 }
 
-/* Returns 1 if an exploration shows that the text is wrong, else 0, or an error. */
-static int explore_all(const struct lb_mutation *m, const struct lb_mutant *mutant,
-                       const struct lb_subject *subject, uint64_t until_ns, struct lb_error *err)
-{
-    bool is_same = true, is_complete = true;
-    int r = 0;
-    for (unsigned rank = 0; rank <= 1; rank++)
-        for (size_t i = 0; i < m->n_questions && r == 0 && !lb_mutation_is_stopped(m); i++) {
-            const struct lb_mutation_question *question = &m->questions[i];
-            bool same;
-            if (!lb_mutant_is_met(question, mutant) || lb_mutant_rank(question, mutant) != rank)
-                continue;
-            uint64_t now_ns = lb_now_ns();
-            if (now_ns >= until_ns) {
-                is_complete &= question->is_extra;
-                continue;
-            }
-            r = lb_ask_exploration(m, question, subject, until_ns - now_ns, &same, err);
-            is_same &= same || !question->is_complete;
-            is_complete &= same || !question->is_complete;
-        }
-    if (r == 0)
-        conclude(m, mutant, is_same, is_complete, subject->judged);
-    return r;
-}
-
-/* Reads a mutant's text, and asks all explorations. */
-static int judge_text(const struct lb_mutation *m, const struct lb_mutant *mutant, const char *text,
-                      const char *number, size_t n_to_come, struct lb_judged *judged,
-                      struct lb_error *err)
+/* One question of one text. 1: it is wrong; 0; or an error. */
+static int ask(const struct lb_mutation *m, const struct lb_mutation_question *question,
+               const struct lb_mutant *mutant, const char *text, const char *number,
+               uint64_t left_ns, struct lb_judged *judged, struct lb_error *err)
 {
     struct lb_file *file;
     char path[64];
+    bool is_same = false;
     struct lb_subject subject = {.path = path, .judged = judged};
+    if (!lb_mutant_is_met(question, mutant) || lb_mutant_is_of_a_moment(mutant))
+        return 0;
+    uint64_t time_ns = 2 * question->took_ns + SECOND_NS;
+    if (left_ns < question->took_ns + SECOND_NS / 2) {
+        judged->is_incomplete |= !question->is_extra;
+        return 0;
+    }
     snprintf(subject.number, sizeof subject.number, "%s", number);
     snprintf(path, sizeof path, "./mutant-%s.sql", number);
     int r = lb_file_parse(path, text, strlen(text), -1, &file, err);
     if (r != 0)
         return r;
     subject.file = file;
-    if (lb_mutant_is_of_a_moment(mutant))
-        snprintf(judged->reason, sizeof judged->reason,
-                 "it matters only when two times are equal, and no test makes them so");
-    else
-        r = explore_all(m, mutant, &subject, time_for(m, n_to_come), err);
+    r = lb_ask_exploration(m, question, &subject, time_ns < left_ns ? time_ns : left_ns, &is_same,
+                           err);
+    judged->is_incomplete |= r == 0 && question->is_complete && !is_same;
     lb_file_free(file);
     return r;
 }
 
+/* Each exploration of all mutants, the cheapest first. */
 static int explore_mutants(struct lb_mutation *m, struct lb_error *err)
 {
     int r = 0;
-    for (size_t i = 0; i < m->mutants.n && r >= 0 && !lb_mutation_is_stopped(m); i++) {
-        char number[32];
-        snprintf(number, sizeof number, "%zu", i + 1);
-        r = judge_text(m, &m->mutants.at[i], m->mutants.at[i].text, number, m->mutants.n - i,
-                       &m->judged[i], err);
-    }
+    for (size_t k = 0; k < m->n_questions && r >= 0; k++)
+        for (size_t i = 0; i < m->mutants.n && r >= 0 && !lb_mutation_is_stopped(m); i++) {
+            char number[32];
+            snprintf(number, sizeof number, "%zu", i + 1);
+            if (m->judged[i].need == LB_NOT_SHOWN && m->questions[k].cell.is_explored)
+                r = ask(m, &m->questions[k], &m->mutants.at[i], m->mutants.at[i].text, number,
+                        exploring_left_ns(m), &m->judged[i], err);
+        }
+    for (size_t i = 0; i < m->mutants.n && r >= 0; i++)
+        if (m->judged[i].need == LB_NOT_SHOWN)
+            conclude(m, &m->mutants.at[i], &m->judged[i]);
     return r < 0 ? r : 0;
 }
 
@@ -164,7 +164,10 @@ static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error
     if (text == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     snprintf(number, sizeof number, "%zu+%zu", a + 1, b + 1);
-    int r = judge_text(m, &m->mutants.at[a], text, number, 10, &both, err);
+    int r = 0;
+    for (size_t k = 0; k < m->n_questions && r == 0; k++)
+        r = ask(m, &m->questions[k], &m->mutants.at[a], text, number, lb_mutation_left_ns(m), &both,
+                err);
     free(text);
     if (r != 1)
         return r;
@@ -186,11 +189,12 @@ static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
             if (b != a && m->judged[a].need == LB_NOT_NEEDED &&
                 (m->judged[b].need == LB_NOT_NEEDED ||
                  (m->judged[b].need == LB_REDUNDANT && b < a)) &&
-                lb_mutants_pair(&m->mutants.at[a], &m->mutants.at[b]) &&
-                !lb_mutation_is_stopped(m) && lb_mutation_left_ns(m) > 0)
+                lb_mutants_pair(&m->mutants.at[a], &m->mutants.at[b]) && !lb_mutation_is_stopped(m))
                 r = judge_pair(m, a, b, err);
     return r;
 }
+
+/* --- runs --- */
 
 static int run_mutant(struct lb_mutation *m, struct lb_mutation_question *question, size_t i,
                       struct lb_error *err)

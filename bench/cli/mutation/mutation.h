@@ -18,13 +18,14 @@ extern const char *const lb_need_names[LB_NEEDS]; /* "needed", ..., with undersc
 
 struct lb_judged {
     enum lb_need need;
-    bool differs;      /* an exploration had other answers or end states */
-    char what[32];     /* the guarantee; "does not run", "nothing works"; "" */
-    char question[40]; /* by which it was shown */
-    char witness[400]; /* in one line */
-    char again[2600];  /* the command that shows it again, of mutant-N.sql */
-    char reason[400];  /* for not shown, and the compared questions for not needed */
-    size_t with;       /* redundant: the index of the other one */
+    bool is_incomplete; /* an exploration that could show a need did not come to its end */
+    bool differs;       /* an exploration had other answers or end states */
+    char what[32];      /* the guarantee; "does not run", "nothing works"; "" */
+    char question[40];  /* by which it was shown */
+    char witness[400];  /* in one line */
+    char again[2600];   /* the command that shows it again, of mutant-N.sql */
+    char reason[400];   /* for not shown, and the compared questions for not needed */
+    size_t with;        /* redundant: the index of the other one */
 };
 
 /* A question of the plan, and the result of the original. */
@@ -35,6 +36,8 @@ struct lb_mutation_question {
     bool is_complete;
     bool is_asked; /* of a run: the original has held */
     bool is_judged, has_deadlocks;
+    uint64_t took_ns; /* of the original */
+    size_t place;     /* in the plan */
     struct lb_states states;
 };
 

@@ -34,10 +34,7 @@ int lb_run_original(struct lb_mutation *mutation, struct lb_mutation_question *q
 /* mutation_questions.c: those of the plan, and some that a mutant alone gives reason for. */
 int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);
 
-/* mutation_seen.c: how likely it is that an exploration shows the mutant: the least is asked first.
- */
-unsigned lb_mutant_rank(const struct lb_mutation_question *question,
-                        const struct lb_mutant *mutant);
+/* mutation_seen.c. */
 /* True if the exploration has to be asked: it runs the mutant's section. One of dead renewers is
  * for renew alone. */
 bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct lb_mutant *mutant);

@@ -8,7 +8,8 @@ static struct lb_mutation_question *add_question(struct lb_mutation *m, const st
                                                  const char *name, bool is_extra)
 {
     struct lb_mutation_question *question = &m->questions[m->n_questions++];
-    *question = (struct lb_mutation_question){.cell = *cell, .is_extra = is_extra};
+    *question =
+        (struct lb_mutation_question){.cell = *cell, .is_extra = is_extra, .place = m->n_questions};
     question->cell.strategy_path = m->name;
     if (name != NULL)
         snprintf(question->cell.scenario.name, sizeof question->cell.scenario.name, "%s", name);
@@ -54,11 +55,33 @@ static void add_runs(struct lb_mutation *m)
     }
 }
 
-/* The questions of the plan; behind its explorations one of a second round, and behind its runs
- * those that a mutant alone gives reason for. */
+/* A second round, a second item in hand, and items that are given back. */
+static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
+{
+    struct lb_explored_ask *ask = &add_question(m, first, "explore+rounds", true)->cell.explored;
+    ask->rounds = 2;
+    ask->ticks = m->strategy.is_lease;
+    if (m->strategy.shape != LB_QUEUE)
+        return;
+    ask = &add_question(m, first, "explore+batch", true)->cell.explored;
+    ask->batch = 2;
+    ask->items = 3;
+    ask->renewals = m->program->sections[LB_S_RENEW].present;
+    ask->ticks = m->strategy.is_lease;
+    if (!m->program->sections[LB_S_FREE].present)
+        return;
+    ask = &add_question(m, first, "explore+free", true)->cell.explored;
+    ask->frees = 1;
+    ask->rounds = 2;
+    ask->items = 1;
+    ask->ticks = m->strategy.is_lease;
+}
+
+/* The questions of the plan; behind its explorations, and behind its runs, those that a mutant
+ * alone gives reason for. */
 int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
 {
-    enum { EXTRA = 4 };
+    enum { EXTRA = 6 };
     const struct lb_report *report = &m->report;
     m->questions = calloc(report->n_cells + EXTRA, sizeof *m->questions);
     if (m->questions == NULL)
@@ -70,11 +93,8 @@ int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
             /* All of it: what is bounded is not complete, and cannot be compared. */
             add_question(m, &report->cells[i], NULL, false)->cell.explored.preemptions = 0;
         }
-    if (first != NULL) {
-        struct lb_mutation_question *question = add_question(m, first, "explore+rounds", true);
-        question->cell.explored.rounds = 2;
-        question->cell.explored.ticks = m->strategy.is_lease;
-    }
+    if (first != NULL)
+        add_explorations(m, first);
     for (size_t i = 0; i < report->n_cells; i++)
         if (!report->cells[i].is_explored && report->cells[i].state == LB_CELL_PENDING)
             add_question(m, &report->cells[i], NULL, false)->is_usable = true;

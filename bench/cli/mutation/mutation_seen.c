@@ -3,24 +3,9 @@
 
 #include <string.h>
 
-/* How likely it is that the question shows the mutant: the least is asked first. */
-unsigned lb_mutant_rank(const struct lb_mutation_question *question, const struct lb_mutant *mutant)
+static bool mentions(const struct lb_mutant *mutant, const char *word)
 {
-    const struct lb_explored_ask *ask = &question->cell.explored;
-    bool renews = ask->renewals > 0, rescues = ask->rescuers > 0;
-    switch (mutant->section) {
-    case LB_S_RENEW:
-    case LB_S_HEARTBEAT:
-        return !renews;
-    case LB_S_RECOVER:
-    case LB_S_SWEEP:
-        return !rescues;
-    case LB_S_RELEASE:
-    case LB_S_COMPLETE:
-        return ask->ticks == 0 || renews;
-    default:
-        return renews || rescues;
-    }
+    return strstr(mutant->clause, word) != NULL;
 }
 
 bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct lb_mutant *mutant)
@@ -33,11 +18,6 @@ bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct 
         return false;
     return is_table || (question->states.sections >> mutant->section & 1) != 0 ||
            !question->is_complete;
-}
-
-static bool mentions(const struct lb_mutant *mutant, const char *word)
-{
-    return strstr(mutant->clause, word) != NULL;
 }
 
 /* A condition with a number that is compared: attempts, a capacity. */
@@ -56,9 +36,13 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
                 mutant->section == LB_S_ERROR || mutant->section == LB_S_FREE;
     bool begins = mutant->section == LB_S_ACQUIRE || mutant->section == LB_S_CLAIM;
     bool is_table = mutant->section == LB_S_SETUP || mutant->section == LB_SECTIONS;
-    unsigned sections = 0;
-    for (size_t i = 0; i < m->n_questions; i++)
-        sections |= m->questions[i].is_complete ? m->questions[i].states.sections : 0;
+    unsigned sections = 0, of_batches = 0;
+    for (size_t i = 0; i < m->n_questions; i++) {
+        const struct lb_mutation_question *question = &m->questions[i];
+        sections |= question->states.sections;
+        if (question->is_complete && question->cell.explored.batch > 1)
+            of_batches |= question->states.sections;
+    }
     if (!is_table && (sections >> mutant->section & 1) == 0)
         return "no exploration runs this section";
     if (mutant->kind == LB_MUTANT_ORDER)
@@ -73,7 +57,7 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
         return "explorations have one resource";
     if (mentions(mutant, ":class") || mentions(mutant, ":group"))
         return "explorations have one class and one group";
-    if (ends && m->strategy.shape == LB_QUEUE &&
+    if (ends && m->strategy.shape == LB_QUEUE && (of_batches >> mutant->section & 1) == 0 &&
         (mentions(mutant, ":id") || mentions(mutant, ":items")))
         return "in explorations a worker has one item in hand";
     return NULL;

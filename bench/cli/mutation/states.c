@@ -74,8 +74,11 @@ static uint64_t digest_of_line(const struct lb_states *states, const char *line,
         if (n == 0) {
             n = read_number(at, &value, &unix_ms, &is_real);
             if (isnan(unix_ms)) {
-                double whole = is_real ? round(value / states->ttl_ms * 100) : value;
-                digest = mix(mix(digest, is_real), (uint64_t)(int64_t)whole);
+                /* The time that is left of a lease, or another length: a few ms make no other one.
+                 */
+                bool is_length = is_real || fabs(value) > states->ttl_ms / 4;
+                double whole = is_length ? round(value / states->ttl_ms * 20) : value;
+                digest = mix(mix(digest, is_length), (uint64_t)(int64_t)whole);
                 at += n;
                 continue;
             }
