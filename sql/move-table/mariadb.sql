@@ -65,8 +65,10 @@ INSERT INTO ready (id, class) SELECT id, class FROM done WHERE class = :class;
 DELETE FROM done WHERE class = :class;
 
 -- name: recover tx=one
-INSERT INTO ready (id, class) SELECT id, class FROM claimed WHERE class = :class AND since < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
-DELETE FROM claimed WHERE class = :class AND since < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
+-- The clock is read once: an item that becomes overdue between the two statements must not be deleted only.
+SELECT SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND AS cut;
+INSERT INTO ready (id, class) SELECT id, class FROM claimed WHERE class = :class AND since < :cut;
+DELETE FROM claimed WHERE class = :class AND since < :cut;
 
 -- name: count
 SELECT (SELECT count(*) FROM ready WHERE class = :class) AS pending,

@@ -63,8 +63,10 @@ INSERT INTO ready (id, class) SELECT id, class FROM done WHERE class = :class;
 DELETE FROM done WHERE class = :class;
 
 -- name: recover tx=one begin=immediate
-INSERT INTO ready (id, class) SELECT id, class FROM claimed WHERE class = :class AND since < julianday('now') - :ttl_ms / 86400000.0;
-DELETE FROM claimed WHERE class = :class AND since < julianday('now') - :ttl_ms / 86400000.0;
+-- The clock is read once: an item that becomes overdue between the two statements must not be deleted only.
+SELECT julianday('now') - :ttl_ms / 86400000.0 AS cut;
+INSERT INTO ready (id, class) SELECT id, class FROM claimed WHERE class = :class AND since < :cut;
+DELETE FROM claimed WHERE class = :class AND since < :cut;
 
 -- name: count
 SELECT (SELECT count(*) FROM ready WHERE class = :class) AS pending,
