@@ -81,6 +81,20 @@ bool lb_untested_next(const struct lb_report *report, const struct lb_cell *firs
     return false;
 }
 
+char *lb_untested_names(const struct lb_cell *cell, char *buf, size_t size)
+{
+    size_t used = 0;
+    buf[0] = '\0';
+    for (int g = 0; g < LB_GUARANTEES && used < size && cell->state == LB_CELL_DONE; g++) {
+        const struct lb_outcome *run = NULL;
+        const struct lb_finding *finding = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
+        if (finding != NULL && finding->verdict == LB_V_NOT_TESTED)
+            used += (size_t)snprintf(buf + used, size - used, "%s%s", used > 0 ? " " : "",
+                                     lb_guarantee_name((enum lb_guarantee)g));
+    }
+    return buf;
+}
+
 static void print_clean(const char *text, FILE *out)
 {
     char *clean = lb_clean_copy(text, SIZE_MAX);

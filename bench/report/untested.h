@@ -24,6 +24,9 @@ bool lb_untested_next(const struct lb_report *report, const struct lb_cell *firs
 /* Prints "; not tested: a, b (reason)" on the line that was begun; nothing if all was tested. */
 void lb_untested_print(const struct lb_report *report, const struct lb_cell *first,
                        const char *before, FILE *out);
+/* The guarantees that the cell claims and that its runs did not test: "fifo recovery". Returns buf.
+ */
+char *lb_untested_names(const struct lb_cell *cell, char *buf, size_t size);
 /* How many there are in the whole report; *ret: the first. */
 size_t lb_untested_count(const struct lb_report *report, struct lb_untested *ret);
 

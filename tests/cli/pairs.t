@@ -116,6 +116,25 @@ is($status, 5, 'items recovered from living workers, without the limit: a questi
 like($out =~ s/\n\s+/ /gr, qr/no-duplicate: line \d+: a recovery may take what a living worker has: write "-- limit: rescue_after_ms" or /,
     '... about the limit');
 
+# --- one run: what is not judged is named, and nowhere held ---
+my $not_judged = scratch() . '/not-judged';
+($status, $out) = lockbench('run', '-s', $lt, @back, '-o', $not_judged);
+my ($stored) = glob "$not_judged/*";
+like($out, qr/^claimed, and not tested: no-loss$/m, 'text names it');
+($status, $out) = lockbench('show', $stored, '--format', 'markdown');
+like($out, qr/^- lossy-lt on sqlite, give-back: no-loss is not tested: line \d+: an item/m, 'Markdown: with the reason');
+like($out, qr/\| inconclusive \|/, '... and the row is not held');
+($status, $out) = lockbench('show', $stored, '--format', 'csv');
+my ($head, $row) = map { [split /,/, s/\r//r, -1] } split /\n/, $out;
+my %field = map { $head->[$_] => $row->[$_] } 0 .. $#$head;
+is("$field{verdict}: $field{not_tested}", 'inconclusive: no-loss', 'CSV: in its column');
+($status, $out, $err) = lockbench('report', $stored, '-o', scratch() . '/page.html');
+my $page = slurp(scratch() . '/page.html');
+like($page, qr/"no-loss":\{"verdict":"not tested","expectation":"not tested",.*?"reason":"line \d+: an item may be tried/, 'the page: with the reason');
+unlike($page, qr/"no-loss":\{"verdict":"held"/, '... and not held');
+($status, $out) = lockbench('run', '-s', with('lossy-lt', 'attempts: unlimited'), @back, '--format', 'tap');
+unlike($out, qr/SKIP/, 'TAP: no question where the file states the fact');
+
 # --- two facts of times, by histories: the question, and what each directive answers ---
 sub history
 {

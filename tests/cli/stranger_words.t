@@ -41,7 +41,7 @@ unlike($out, qr/\b1 workers |[2-9] round: /, '... and plurals are right');
     'verify', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '-q');
 like($err, qr/^# plainjob on sqlite breaks no-duplicate:\n(?:#   \S+plainjob\.sql:\d+: .*\n)+#   The fix: /m,
     'a harness is told on standard error what to change');
-like($out, qr/^# limit of recover: timeout_ms, inferred from line 38/m, 'the plan in short');
+like($out, qr/^# limit of recover: timeout_ms, as said in line 6/m, 'the plan in short');
 # It breaks owner-release as well, in most runs: once in some thirty items. A machine that stands still hides both.
 my ($words) = $out =~ /^# plainjob on sqlite breaks no-duplicate:\n((?:#   .*\n)+)/m;
 like($words // '', qr/without having been given back.*\n#   \S+plainjob\.sql:28: SELECT id, payload .*\n#   \S+plainjob\.sql:38: /,

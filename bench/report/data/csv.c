@@ -5,6 +5,7 @@
 #include "report.h"
 #include "steady.h"
 #include "text_clean.h"
+#include "untested.h"
 
 #include <math.h>
 
@@ -76,8 +77,9 @@ static const char *const reads[] = {"reads", "read_p50_ns", "read_p99_ns"};
 static void header(FILE *out)
 {
     char name[64];
-    static const char *const texts[] = {"strategy", "engine",   "target", "scenario", "options",
-                                        "verdict",  "violated", "reason", "proof",    "proven"};
+    static const char *const texts[] = {"strategy", "engine",  "target",    "scenario",
+                                        "options",  "verdict", "violated",  "reason",
+                                        "proof",    "proven",  "not_tested"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         field(out, texts[i], i == 0);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -147,6 +149,7 @@ static void words(FILE *out, const struct lb_cell *one)
     bool has_proof = run != NULL && run->proof.name[0] != '\0';
     field(out, has_proof ? run->proof.name : "", false);
     field(out, has_proof ? lb_verdict_name(run->proof.verdict) : "", false);
+    field(out, lb_untested_names(one, missed, sizeof missed), false);
 }
 
 /* One run on its own: a cell with that run only, so that verdict and numbers are the run's. */

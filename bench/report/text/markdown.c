@@ -186,6 +186,16 @@ static void print_notes(FILE *out, const struct lb_cell *cell)
         lb_markdown_text(out, text);
         fprintf(out, " Again: `%s`\n", lb_reproduce(cell, run, NULL, text, sizeof text));
     }
+    for (int g = 0; g < LB_GUARANTEES && cell->state == LB_CELL_DONE; g++) {
+        const struct lb_finding *f = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
+        if (f == NULL || f->verdict != LB_V_NOT_TESTED)
+            continue;
+        snprintf(text, sizeof text, "%s on %s, %s: %s is not tested: %s", cell->name, cell->engine,
+                 cell->scenario.name, lb_guarantee_name((enum lb_guarantee)g), f->reason);
+        fputs("\n- ", out);
+        lb_markdown_text(out, text);
+        fputc('\n', out);
+    }
     if (why[0] == '\0')
         return;
     snprintf(text, sizeof text, "%s on %s, %s: %s", cell->name, cell->engine, cell->scenario.name,

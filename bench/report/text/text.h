@@ -40,6 +40,8 @@ enum lb_measure lb_open_measure(const struct lb_outcome *run);
 
 /* Whether the runs had reached a steady state. */
 void lb_text_steady(const struct lb_sink_state *state);
+/* Names the guarantees that rows claim and that no run of the row tested. */
+void lb_text_untested(const struct lb_sink_state *state);
 
 /* What to choose, for each table that has an answer; *ret_answered: there was one. 0, or -1 when
  * memory ran out. */
