@@ -2,9 +2,11 @@
 #include "age.h"
 
 #include "aged_cost.h"
+#include "aged_index.h"
 #include "clock.h"
 #include "ordinary.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,7 @@ struct bench {
     struct lb_actor actor;
     struct lb_aged aged;
     struct lb_aged_cost cost;
+    struct lb_age *age;
     struct lb_age_state *state;
     int64_t next_id;
     size_t size; /* which one is measured */
@@ -139,6 +142,110 @@ static int measure_size(struct bench *bench, struct lb_error *err)
     return r;
 }
 
+/* --- laws --- */
+
+/* Where the plan changes between two sizes, each plan has a law of its own: that with the most
+ * points says how the cost grows, and the last cost how high it is by now. */
+static void fit_curve(const struct lb_age *age, struct lb_age_curve *curve)
+{
+    double x[LB_AGE_SIZES], y[LB_AGE_SIZES];
+    size_t from = 0, n = 0, last = age->n_sizes - 1;
+    for (size_t i = 0, begin = 0; i < age->n_sizes; i++) {
+        x[i] = (double)age->sizes[i];
+        y[i] = curve->points[i].cost;
+        if (i > 0 && strcmp(curve->points[i - 1].plan, curve->points[i].plan) != 0)
+            begin = i;
+        if (i + 1 - begin >= n) {
+            from = begin;
+            n = i + 1 - begin;
+        }
+    }
+    if (n < 2) {
+        from = 0;
+        n = age->n_sizes;
+    }
+    lb_growth_fit(x + from, y + from, n, &curve->growth);
+    curve->growth.per_1000 = (y[last] - y[0]) / (x[last] - x[0]) * 1000;
+    double fitted = lb_growth_at(&curve->growth, x[last]);
+    if (from + n <= last && fitted > 0) {
+        curve->growth.a *= y[last] / fitted;
+        curve->growth.b *= y[last] / fitted;
+    }
+}
+
+static void fit_state(struct lb_age *age, struct lb_age_state *state)
+{
+    for (size_t op = 0; op < LB_AGE_OPS && state->refused[0] == '\0'; op++) {
+        struct lb_age_curve *curve = &state->curves[op];
+        if (curve->is_there && curve->refused[0] == '\0')
+            fit_curve(age, curve);
+    }
+}
+
+/* --- the missing index --- */
+
+/* What a claim costs with an index of these words; it is dropped again. An index that the server
+ * does not make costs more than any. */
+static int try_index(struct bench *bench, const char *words, double *ret_cost, struct lb_error *err)
+{
+    enum { ROUNDS = 2 };
+    char sql[700];
+    struct lb_item item = {0};
+    struct lb_error ignored;
+    double cost = 0;
+    snprintf(sql, sizeof sql, "CREATE INDEX lb_age_index ON %s", words);
+    if (bench->db->run(bench->aged.conn, sql, &ignored) != LB_OK)
+        return 0;
+    int r = bench->plan->statistics == LB_AGED_FRESH ? lb_aged_analyse(&bench->aged, err) : 0;
+    /* The curve has its points already: they stay. */
+    struct lb_age_state *state = bench->state, *with = calloc(1, sizeof *with);
+    if (with == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    bench->state = with;
+    for (int i = 0; i < ROUNDS && r == 0; i++) {
+        r = put(bench, err);
+        if (r == 0)
+            r = claim(bench, &item, err);
+        if (r == 0)
+            r = end(bench, LB_AGE_COMPLETE, LB_S_COMPLETE, &item, err);
+    }
+    cost = with->curves[LB_AGE_CLAIM].points[bench->size].cost;
+    free(with);
+    bench->state = state;
+    if (r == 0)
+        *ret_cost = cost;
+    snprintf(sql, sizeof sql,
+             bench->aged.aging->drops_from_table ? "DROP INDEX lb_age_index ON %.*s"
+                                                 : "DROP INDEX lb_age_index",
+             (int)strcspn(words, " "), words);
+    return r == 0 ? lb_aged_run(&bench->aged, sql, err) : r;
+}
+
+/* The cheapest of the indexes that the claim's conditions and order ask for, if it ends the growth.
+ */
+static int find_index(struct bench *bench, struct lb_error *err)
+{
+    struct lb_age_state *state = bench->state;
+    const struct lb_age_curve *claim = &state->curves[LB_AGE_CLAIM];
+    const struct lb_section *section = &bench->program->sections[LB_S_CLAIM];
+    const bool is_partial = (bench->db->caps(bench->session.conn) & LB_CAP_PARTIAL_INDEX) != 0;
+    struct lb_aged_indexes indexes = {0};
+    double best = claim->points[bench->size].cost / 2;
+    int r = 0;
+    for (size_t i = 0; i < section->n_statements; i++)
+        lb_aged_propose(&indexes, section->statements[i].sql, is_partial);
+    for (size_t i = 0; i < indexes.n && r == 0; i++) {
+        double cost = DBL_MAX;
+        r = try_index(bench, indexes.words[i], &cost, err);
+        if (r != 0 || cost >= best)
+            continue;
+        best = cost;
+        state->index_cost = cost;
+        snprintf(state->index, sizeof state->index, "%s", indexes.words[i]);
+    }
+    return r;
+}
+
 /* --- one state --- */
 
 static int open_bench(struct bench *bench, struct lb_error *err)
@@ -214,11 +321,14 @@ static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct l
     const struct lb_age_plan *plan = bench->plan;
     const uint64_t total = plan->sizes[plan->n_sizes - 1] / LB_AGED_ITEMS;
     uint64_t filled = 1; /* the samples themselves */
-    int r =
-        lb_aged_begin(&bench->aged, &bench->actor, bench->space, state, plan->statistics, 1, err);
+    bool has_rows = false;
+    int r = lb_aged_begin(&bench->aged, &bench->actor, bench->space, state, plan->statistics, 1,
+                          &has_rows, err);
+    bench->state->leaves_no_rows = r == 0 && !has_rows;
+    if (r != 0 || !has_rows)
+        return r;
     bench->next_id = LB_AGED_ITEMS + 1;
-    if (r == 0)
-        lb_aged_cost_watch(&bench->cost, bench->program, &bench->session);
+    lb_aged_cost_watch(&bench->cost, bench->program, &bench->session);
     for (bench->size = 0; bench->size < plan->n_sizes && r == 0; bench->size++) {
         uint64_t to = plan->sizes[bench->size] / LB_AGED_ITEMS;
         if (atomic_load(plan->interrupt) != 0)
@@ -230,6 +340,14 @@ static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct l
         if (r == 0)
             r = measure_size(bench, err);
     }
+    if (r != 0)
+        return r;
+    bench->size = plan->n_sizes - 1;
+    fit_state(bench->age, bench->state);
+    if (bench->state->curves[LB_AGE_CLAIM].growth.law >= LB_GROWTH_LINEAR)
+        r = find_index(bench, err);
+    if (r == LB_E_UNSUPPORTED) /* without an index, the curves stand */
+        r = err->code = 0;
     return r;
 }
 
@@ -243,6 +361,7 @@ static int measure_state(const struct lb_age_plan *plan, enum lb_aged_state stat
     into->is_asked = true;
     bench->plan = plan;
     bench->db = plan->target->db;
+    bench->age = age;
     bench->state = into;
     int r = open_bench(bench, err);
     bool is_opened = r == 0;
@@ -257,44 +376,6 @@ static int measure_state(const struct lb_age_plan *plan, enum lb_aged_state stat
     return r;
 }
 
-/* Where the plan changes between two sizes, each plan has a law of its own: that with the most
- * points says how the cost grows, and the last cost how high it is by now. */
-static void fit_curve(const struct lb_age *age, struct lb_age_curve *curve)
-{
-    double x[LB_AGE_SIZES], y[LB_AGE_SIZES];
-    size_t from = 0, n = 0, last = age->n_sizes - 1;
-    for (size_t i = 0, begin = 0; i < age->n_sizes; i++) {
-        x[i] = (double)age->sizes[i];
-        y[i] = curve->points[i].cost;
-        if (i > 0 && strcmp(curve->points[i - 1].plan, curve->points[i].plan) != 0)
-            begin = i;
-        if (i + 1 - begin >= n) {
-            from = begin;
-            n = i + 1 - begin;
-        }
-    }
-    if (n < 2) {
-        from = 0;
-        n = age->n_sizes;
-    }
-    lb_growth_fit(x + from, y + from, n, &curve->growth);
-    curve->growth.per_1000 = (y[last] - y[0]) / (x[last] - x[0]) * 1000;
-    double fitted = lb_growth_at(&curve->growth, x[last]);
-    if (from + n <= last && fitted > 0) {
-        curve->growth.a *= y[last] / fitted;
-        curve->growth.b *= y[last] / fitted;
-    }
-}
-
-static void fit_state(struct lb_age *age, struct lb_age_state *state)
-{
-    for (size_t op = 0; op < LB_AGE_OPS && state->refused[0] == '\0'; op++) {
-        struct lb_age_curve *curve = &state->curves[op];
-        if (curve->is_there && curve->refused[0] == '\0')
-            fit_curve(age, curve);
-    }
-}
-
 int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb_error *err)
 {
     int r = 0;
@@ -302,15 +383,13 @@ int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb
         return lb_fail(err, LB_E_UNSUPPORTED, "%s is a lock: only queues have items that age",
                        plan->strategy->name);
     if (plan->file == NULL || plan->target->db->aging == NULL)
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements that can be looked at",
-                       plan->strategy->name);
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements for %s", plan->strategy->name,
+                       plan->target->db->product);
     *ret = (struct lb_age){.unit = plan->target->db->aging->unit, .n_sizes = plan->n_sizes};
     memcpy(ret->sizes, plan->sizes, sizeof ret->sizes);
     for (int state = 0; state < LB_AGED_STATES && r == 0; state++)
-        if ((plan->states >> state & 1) != 0) {
+        if ((plan->states >> state & 1) != 0)
             r = measure_state(plan, (enum lb_aged_state)state, ret, err);
-            fit_state(ret, &ret->states[state]);
-        }
     return r;
 }
 
@@ -331,7 +410,7 @@ bool lb_age_grows(const struct lb_age *age)
 bool lb_age_is_known(const struct lb_age *age)
 {
     for (int s = 0; s < LB_AGED_STATES; s++)
-        if (is_measured(&age->states[s]))
+        if (is_measured(&age->states[s]) || age->states[s].leaves_no_rows)
             return true;
     return false;
 }

@@ -43,8 +43,12 @@ struct lb_age_curve {
 
 struct lb_age_state {
     bool is_asked;
-    char refused[400]; /* why its rows cannot be made; "": they were */
+    bool leaves_no_rows; /* items in this state: there is nothing that a claim could read */
+    char refused[400];   /* why its rows cannot be made; "": they were */
     struct lb_age_curve curves[LB_AGE_OPS];
+    char index[600];   /* with which a claim costs half or less at the largest size, as CREATE INDEX
+                          ON has it; "": none is known, or none is needed */
+    double index_cost; /* of a claim with it */
 };
 
 struct lb_age {

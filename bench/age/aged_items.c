@@ -161,9 +161,8 @@ int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_age
 
 int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space *space,
                   enum lb_aged_state state, enum lb_aged_statistics statistics, int64_t first,
-                  struct lb_error *err)
+                  bool *ret_has_rows, struct lb_error *err)
 {
-    bool has_rows = false;
     int r = lb_aged_open(aged, actor->session->db, space, err);
     if (r == 0 && statistics != LB_AGED_DEFAULT)
         r = lb_aged_freeze(aged, err);
@@ -172,10 +171,8 @@ int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space 
     if (r == 0)
         r = lb_aged_make_items(aged, actor, state, first, err);
     if (r == 0)
-        r = lb_aged_learn(aged, first, LB_AGED_ITEMS, &has_rows, err);
-    return r == 0 && !has_rows ? lb_fail(err, LB_E_UNSUPPORTED, "%s items leave no rows",
-                                         lb_aged_state_names[state])
-                               : r;
+        r = lb_aged_learn(aged, first, LB_AGED_ITEMS, ret_has_rows, err);
+    return r;
 }
 
 int64_t lb_aged_age_s(enum lb_aged_state state)

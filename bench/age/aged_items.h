@@ -34,11 +34,11 @@ enum {
  * LB_E_UNSUPPORTED with the reason where the protocol has no such state. */
 int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_aged_state state,
                        int64_t first, struct lb_error *err);
-/* Opens, makes the items, and learns: aged is then ready for lb_aged_fill. The strategy is set up,
- * the actor open. */
+/* Opens, makes the items, and learns: aged is then ready for lb_aged_fill, unless the items have
+ * left no rows. The strategy is set up, the actor open. */
 int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space *space,
                   enum lb_aged_state state, enum lb_aged_statistics statistics, int64_t first,
-                  struct lb_error *err);
+                  bool *ret_has_rows, struct lb_error *err);
 /* The age of the oldest copy of a state. */
 int64_t lb_aged_age_s(enum lb_aged_state state);
 /* Ends one item by section complete, error, free or retry; by its batch where it takes batches. */

@@ -31,11 +31,12 @@ struct lb_aging {
     const char *series;     /* a table g with a column n, %llu down to %llu */
     const char *text;       /* a text, another one for each g.n */
     const char *uuid;
-    const char *time;     /* a time that is %s earlier, or later if it is an hour ahead now */
-    const char *tomorrow; /* a time a day from now */
-    bool is_untyped;      /* a time has no type of its own: any column may have one */
-    const char *freeze;   /* %s: the table; nothing in the background changes its statistics */
-    const char *analyse;  /* %s: the table */
+    const char *time;      /* a time that is %s earlier, or later if it is an hour ahead now */
+    const char *tomorrow;  /* a time a day from now */
+    bool is_untyped;       /* a time has no type of its own: any column may have one */
+    const char *freeze;    /* %s: the table; nothing in the background changes its statistics */
+    const char *analyse;   /* %s: the table */
+    bool drops_from_table; /* DROP INDEX names the table */
     /* Executes one statement inside of an open transaction, undoes it, and reports what it read.
      * An answer, or an error. */
     int (*touch)(struct lb_conn *conn, const char *sql, size_t n_params,

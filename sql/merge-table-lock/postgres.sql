@@ -12,7 +12,7 @@ CREATE TABLE queue (
     token bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX queue_free ON queue (class, created_on, id) WHERE agent_id IS NULL;
-CREATE INDEX queue_taken ON queue (agent_id) WHERE agent_id IS NOT NULL;
+CREATE INDEX queue_taken ON queue (agent_id) WHERE agent_id IS NOT NULL AND NOT failed;
 CREATE TABLE done (id bigint PRIMARY KEY, class text NOT NULL, payload text NOT NULL,
                    token bigint NOT NULL);
 
@@ -33,7 +33,7 @@ WHEN MATCHED THEN
 -- What this transaction wrote. No other can have written it since: the lock.
 SELECT 'UPDATE' AS action, id, payload, token
 FROM queue
-WHERE agent_id = :worker AND xmin = pg_current_xact_id()::xid
+WHERE agent_id = :worker AND NOT failed AND xmin = pg_current_xact_id()::xid
 ORDER BY created_on, id;
 
 -- name: claim when form=returning tx=one
@@ -61,7 +61,7 @@ WHEN MATCHED THEN
     UPDATE SET agent_id = :worker, taken_on = clock_timestamp(), token = queue.token + 1;
 SELECT queue.id IS NOT NULL AS granted, queue.id, queue.payload, queue.token
 FROM (SELECT 1) AS merged
-LEFT JOIN queue ON queue.agent_id = :worker AND queue.xmin = pg_current_xact_id()::xid;
+LEFT JOIN queue ON queue.agent_id = :worker AND NOT queue.failed AND queue.xmin = pg_current_xact_id()::xid;
 
 -- As published an agent that is done writes nothing: some later poll deletes the row. This only looks
 -- whether the row is still there.

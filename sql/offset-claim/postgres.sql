@@ -13,6 +13,7 @@ CREATE TABLE item (
     token bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, id) WHERE status = 0;
+CREATE INDEX item_taken ON item (class, owner, id) WHERE status = 1;
 
 -- name: put tx=one
 INSERT INTO consumed (class, position) VALUES (:class, 0) ON CONFLICT (class) DO NOTHING;

@@ -37,6 +37,10 @@ static json_t *state_json(const struct lb_age_view *view, enum lb_aged_state whi
         if (state->curves[op].is_there)
             lb_put(&operations, lb_age_op_names[op], curve_json(view->age, &state->curves[op]));
     lb_put(&object, "operations", lb_object_end(&operations));
+    lb_put_flag(&object, "leaves_no_rows", state->leaves_no_rows);
+    lb_put_text_or_null(&object, "missing_index", state->index);
+    if (state->index[0] != '\0')
+        lb_put_real(&object, "claim_cost_with_index", state->index_cost);
     if (view->bound_ns > 0)
         lb_put(&object, "slo_missed_from_items", rows > 0 ? lb_json_real(rows) : json_null());
     if (view->bound_ns > 0 && view->demand_per_s > 0 && which == LB_AGED_FINISHED)

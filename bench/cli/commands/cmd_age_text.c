@@ -75,6 +75,20 @@ static void print_flat(FILE *out, const struct lb_age_view *view)
     fputs(" items there are.\n", out);
 }
 
+static void print_index(FILE *out, const struct lb_age_view *view, const struct lb_age_state *state)
+{
+    const struct lb_age_point *last = &state->curves[LB_AGE_CLAIM].points[view->age->n_sizes - 1];
+    if (state->index[0] != '\0')
+        fprintf(out,
+                "  Missing: CREATE INDEX %.*s_claim ON %s;\n"
+                "  A claim reads %.0f %s with it, and %.0f without, at %llu items.\n",
+                (int)strcspn(state->index, " "), state->index, state->index, state->index_cost,
+                view->age->unit, last->cost,
+                (unsigned long long)view->age->sizes[view->age->n_sizes - 1]);
+    else
+        fputs("  With the statement as it is, no index on its conditions and order helps.\n", out);
+}
+
 static void print_answer(FILE *out, const struct lb_age_view *view)
 {
     const struct lb_age *age = view->age;
@@ -91,10 +105,14 @@ static void print_answer(FILE *out, const struct lb_age_view *view)
                 view->strategy, view->target, claim->growth.per_1000 < 10 ? 1 : 0,
                 claim->growth.per_1000, age->unit, lb_aged_state_names[s]);
         print_slo(out, view, (enum lb_aged_state)s);
+        print_index(out, view, &age->states[s]);
     }
     if (is_known && !grows)
         print_flat(out, view);
-    if (!is_known)
+    if (!is_known && lb_age_is_known(age))
+        fprintf(out, "%s on %s: no rows stay that a claim could read.\n", view->strategy,
+                view->target);
+    else if (!is_known)
         fprintf(out, "%s on %s: nothing was measured.\n", view->strategy, view->target);
 }
 
@@ -165,6 +183,8 @@ static void print_refused(FILE *out, const struct lb_age *age)
 {
     for (int s = 0; s < LB_AGED_STATES; s++) {
         const struct lb_age_state *state = &age->states[s];
+        if (state->leaves_no_rows)
+            fprintf(out, "No rows of %s items stay in the tables.\n", lb_aged_state_names[s]);
         if (state->refused[0] != '\0')
             fprintf(out, "Not measured with %s items: %s\n", lb_aged_state_names[s],
                     state->refused);
@@ -179,7 +199,10 @@ int lb_age_print(FILE *out, const struct lb_age_view *view)
 {
     print_answer(out, view);
     int r = 0;
-    if (lb_age_is_known(view->age)) {
+    bool is_any = false;
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        is_any = is_any || is_measured(&view->age->states[s]);
+    if (is_any) {
         fprintf(out,
                 "%s that one operation reads, by the number of items in the table "
                 "(statistics: %s):\n",

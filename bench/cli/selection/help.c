@@ -15,7 +15,6 @@ static const struct {
               {"slo", "this percentile of the wait must stay below TIME"},
               {"demand", "arrivals per second, such as 300/s"},
               {"aged", "states: finished, failed, delayed, ..."},
-              {"rows", "the most items of each state (64000)"},
               {"faults", "runs each scenario once under each of these"},
               {"model", NULL},
               {"claims", NULL},

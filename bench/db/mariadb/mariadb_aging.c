@@ -120,5 +120,6 @@ const struct lb_aging lb_mariadb_aging = {
     .tomorrow = "sysdate(6) + INTERVAL 1 DAY",
     .freeze = "ALTER TABLE `%s` STATS_AUTO_RECALC = 0",
     .analyse = "ANALYZE TABLE `%s`",
+    .drops_from_table = true,
     .touch = touch,
 };
