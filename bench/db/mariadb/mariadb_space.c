@@ -11,6 +11,7 @@
 #include "leash.h"
 #include "mariadb_wire.h"
 #include "random.h"
+#include "uri_text.h"
 
 #include <ctype.h>
 #include <mysqld_error.h>
@@ -638,18 +639,6 @@ const char *lb_maria_space_name(const struct lb_space *space)
     return space->name;
 }
 
-static void encode(char *uri, size_t size, const char *text)
-{
-    size_t n = strlen(uri);
-    for (; *text != '\0' && n + 4 < size; text++) {
-        if (isalnum((unsigned char)*text) || strchr("-._~", *text) != NULL)
-            uri[n++] = *text;
-        else
-            n += (size_t)snprintf(uri + n, 4, "%%%02X", (unsigned char)*text);
-    }
-    uri[n] = '\0';
-}
-
 /* The space is a database of its own. Of several nodes, the first. */
 int lb_maria_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err)
 {
@@ -667,15 +656,15 @@ int lb_maria_door(struct lb_space *space, struct lb_door *ret_door, struct lb_er
     char *text = ret_door->uri;
     const size_t size = sizeof ret_door->uri;
     snprintf(text, size, "mysql://");
-    encode(text, size, ret_door->user);
+    lb_uri_add(text, size, ret_door->user);
     if (ret_door->password[0] != '\0')
         strcat(text, ":");
-    encode(text, size, ret_door->password);
+    lb_uri_add(text, size, ret_door->password);
     snprintf(text + strlen(text), size - strlen(text), "@%s:%s/%s", ret_door->host, ret_door->port,
              ret_door->database);
     if (ret_door->socket[0] != '\0')
         strcat(text, "?socket=");
-    encode(text, size, ret_door->socket);
+    lb_uri_add(text, size, ret_door->socket);
     return 0;
 }
 

@@ -6,8 +6,8 @@
 
 #include "postgres_wire.h"
 #include "text_clean.h"
+#include "uri_text.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,19 +199,6 @@ static int create_new(PGconn *pg, const char *name, bool pooled, struct lb_error
                                     : "another session");
 }
 
-/* Percent-encoded, behind what is there. */
-static void add(char *uri, size_t size, const char *text)
-{
-    size_t n = strlen(uri);
-    for (; *text != '\0' && n + 4 < size; text++) {
-        if (isalnum((unsigned char)*text) || strchr("-._~", *text) != NULL)
-            uri[n++] = *text;
-        else
-            n += (size_t)snprintf(uri + n, 4, "%%%02X", (unsigned char)*text);
-    }
-    uri[n] = '\0';
-}
-
 static void add_raw(char *uri, size_t size, const char *text)
 {
     size_t n = strlen(uri);
@@ -223,7 +210,7 @@ static void add_setting(struct lb_door *door, bool *first, const char *key, cons
     add_raw(door->uri, sizeof door->uri, *first ? "?" : "&");
     add_raw(door->uri, sizeof door->uri, key);
     add_raw(door->uri, sizeof door->uri, "=");
-    add(door->uri, sizeof door->uri, value);
+    lb_uri_add(door->uri, sizeof door->uri, value);
     *first = false;
 }
 
@@ -234,10 +221,10 @@ static void write_uri(const char *given, struct lb_door *door)
                                        "options", "application_name"};
     bool first = true, is_socket = door->socket[0] != '\0';
     snprintf(door->uri, sizeof door->uri, "postgresql://");
-    add(door->uri, sizeof door->uri, door->user);
+    lb_uri_add(door->uri, sizeof door->uri, door->user);
     if (door->password[0] != '\0') {
         add_raw(door->uri, sizeof door->uri, ":");
-        add(door->uri, sizeof door->uri, door->password);
+        lb_uri_add(door->uri, sizeof door->uri, door->password);
     }
     add_raw(door->uri, sizeof door->uri, "@");
     if (!is_socket) {
@@ -248,7 +235,7 @@ static void write_uri(const char *given, struct lb_door *door)
         add_raw(door->uri, sizeof door->uri, door->port);
     }
     add_raw(door->uri, sizeof door->uri, "/");
-    add(door->uri, sizeof door->uri, door->database);
+    lb_uri_add(door->uri, sizeof door->uri, door->database);
     if (is_socket) {
         add_setting(door, &first, "host", door->socket);
         add_setting(door, &first, "port", door->port);

@@ -8,22 +8,11 @@
  */
 #include "program_raw.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 enum { AT = LB_WINDOW, UNKNOWN = 1 };
-
-static bool is_op(const struct lb_token *token, char c)
-{
-    return token->kind == LB_T_OTHER && token->length > 0 && *token->text == c;
-}
-
-static bool is_number(const struct lb_token *token)
-{
-    return token->kind == LB_T_OTHER && token->length > 0 && isdigit((unsigned char)*token->text);
-}
 
 static bool is_same(const struct lb_token *a, const struct lb_token *b)
 {
@@ -53,12 +42,13 @@ static bool is_called_attempts(const struct lb_token *token)
 static bool counts_by_one(const struct lb_window *w, const struct lb_token *name, char sign)
 {
     const struct lb_token *t = &w->token[AT];
-    if (!is_op(t, sign) || !is_number(&t[1]) || value_of(&t[1]) != 1)
+    if (!lb_token_begins(t, sign) || !lb_token_is_number(&t[1]) || value_of(&t[1]) != 1)
         return false;
-    if (is_op(&t[-1], ')'))
-        return is_same(&t[-4], name) && is_op(&t[-7], '=') && is_same(&t[-8], name);
-    int before = is_op(&t[-2], '.') ? -4 : -2;
-    return is_same(&t[-1], name) && is_op(&t[before], '=') && is_same(&t[before - 1], name);
+    if (lb_token_begins(&t[-1], ')'))
+        return is_same(&t[-4], name) && lb_token_begins(&t[-7], '=') && is_same(&t[-8], name);
+    int before = lb_token_begins(&t[-2], '.') ? -4 : -2;
+    return is_same(&t[-1], name) && lb_token_begins(&t[before], '=') &&
+           is_same(&t[before - 1], name);
 }
 
 static bool is_counted(const struct lb_file *file, const struct lb_token *name, char sign)
@@ -96,8 +86,8 @@ static double first_value(const struct lb_file *file, const struct lb_token *nam
                 if (is_it && is_put)
                     return UNKNOWN;
                 value = is_it && value == 0 ? UNKNOWN : value;
-                for (int n = 1; is_it && n < LB_WINDOW && !is_op(&t[n], ','); n++)
-                    if (lb_token_is(&t[n], "default") && is_number(&t[n + 1]))
+                for (int n = 1; is_it && n < LB_WINDOW && !lb_token_begins(&t[n], ','); n++)
+                    if (lb_token_is(&t[n], "default") && lb_token_is_number(&t[n + 1]))
                         value = value_of(&t[n + 1]);
             } while (w.token[AT].kind != LB_T_END && w.token[AT].kind != LB_T_BAD);
         }
@@ -113,7 +103,7 @@ static double limit_of(const struct lb_file *file, const struct lb_token *count,
     if (!is_called_attempts(count) &&
         (!is_counted(file, count, '+') || is_counted(file, count, '-')))
         return 0;
-    if (is_number(token))
+    if (lb_token_is_number(token))
         return value_of(token);
     if (token->kind == LB_T_WORD && is_counted(file, count, '+')) /* and no time (failed_at) */
         return first_value(file, token);
@@ -129,7 +119,7 @@ static double limit_of(const struct lb_file *file, const struct lb_token *count,
 static double left_of(const struct lb_file *file, const struct lb_token *token,
                       const struct lb_token *other)
 {
-    bool is_nothing = is_number(other) && value_of(other) == 0;
+    bool is_nothing = lb_token_is_number(other) && value_of(other) == 0;
     return is_nothing && is_counted(file, token, '-') && !is_counted(file, token, '+')
                ? first_value(file, token)
                : 0;
@@ -144,13 +134,14 @@ double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_stateme
     do {
         lb_window_slide(&w);
         const struct lb_token *t = &w.token[AT];
-        if (!is_op(t, '<') && (!is_op(t, '>') || is_op(&t[-1], '=')))
+        if (!lb_token_begins(t, '<') && (!lb_token_begins(t, '>') || lb_token_begins(&t[-1], '=')))
             continue;
-        const struct lb_token *right = is_op(&t[1], '=') ? &t[2] : &t[1];
-        if (right->kind == LB_T_WORD && is_op(right + 1, '.'))
+        const struct lb_token *right = lb_token_begins(&t[1], '=') ? &t[2] : &t[1];
+        if (right->kind == LB_T_WORD && lb_token_begins(right + 1, '.'))
             right += 2;
         /* coalesce(n, 0) < 3 */
-        const struct lb_token *left = is_op(&t[-1], ')') && is_op(&t[-3], ',') ? &t[-4] : &t[-1];
+        const struct lb_token *left =
+            lb_token_begins(&t[-1], ')') && lb_token_begins(&t[-3], ',') ? &t[-4] : &t[-1];
         double limit = limit_of(file, left, right, settings, n_settings, ret_option);
         limit = limit > 0 ? limit : limit_of(file, right, left, settings, n_settings, ret_option);
         limit = limit > 0 ? limit : left_of(file, left, right);

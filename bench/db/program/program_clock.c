@@ -32,11 +32,6 @@ static const char *arguments(const struct lb_token *name, size_t *ret_length)
     return first;
 }
 
-static bool is_op(const struct lb_token *token, char c)
-{
-    return token->kind == LB_T_OTHER && token->length > 0 && *token->text == c;
-}
-
 /* :now / 1000 and the like: the quotient may have a fraction, unless it is rounded. */
 static bool is_whole_now(const struct lb_window *window, bool divides_wholly)
 {
@@ -44,10 +39,10 @@ static bool is_whole_now(const struct lb_window *window, bool divides_wholly)
     const struct lb_token *t = &window->token[LB_WINDOW], *after = t + 1;
     if (t->kind != LB_T_PARAM || !lb_asks_for_time(t))
         return false;
-    if (is_op(after, ':')) /* a cast */
+    if (lb_token_begins(after, ':')) /* a cast */
         after += 2;
-    bool is_rounded = is_op(t - 1, '(') && lb_token_is_any(t - 2, rounders);
-    bool divides = is_op(after, '/') || lb_token_is(after, "div");
+    bool is_rounded = lb_token_begins(t - 1, '(') && lb_token_is_any(t - 2, rounders);
+    bool divides = lb_token_begins(after, '/') || lb_token_is(after, "div");
     if (!divides || strncmp(after[1].text, "1000", 4) != 0 ||
         isdigit((unsigned char)after[1].text[4]))
         return false;
@@ -65,7 +60,8 @@ static void note_epoch(const struct lb_window *window, struct epoch *epoch)
     static const char *const rounders[] = {"floor", "round", "trunc", NULL};
     static const char *const types[] = {"int", "integer", "bigint", "int4", "int8", NULL};
     const struct lb_token *t = &window->token[LB_WINDOW];
-    bool is_cast = (is_op(t - 1, ':') && is_op(t - 2, ')')) || lb_token_is(t - 1, "as");
+    bool is_cast =
+        (lb_token_begins(t - 1, ':') && lb_token_begins(t - 2, ')')) || lb_token_is(t - 1, "as");
     epoch->is_asked =
         epoch->is_asked || lb_token_is(t, "epoch") ||
         (t->kind == LB_T_QUOTED && t->length == 7 && memmem(t->text, 7, "epoch", 5) != NULL);

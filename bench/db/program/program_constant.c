@@ -24,31 +24,22 @@ struct part {
     bool asks_older; /* something < a time, or a time > something */
 };
 
-static bool is_op(const struct lb_token *token, char c)
-{
-    return token->kind == LB_T_OTHER && token->length > 0 && *token->text == c;
-}
-
 static bool is_sign(const struct lb_token *token)
 {
-    return token->length == 1 && (is_op(token, '+') || is_op(token, '-'));
+    return token->length == 1 && (lb_token_begins(token, '+') || lb_token_begins(token, '-'));
 }
 
 /* `=>` names an argument. */
 static bool is_comparison(const struct lb_token *token)
 {
-    return is_op(token, '<') || (is_op(token, '>') && !is_op(token - 1, '='));
+    return lb_token_begins(token, '<') ||
+           (lb_token_begins(token, '>') && !lb_token_begins(token - 1, '='));
 }
 
 static bool is_parameter(const struct lb_token *token)
 {
     return token->kind == LB_T_OPTION || token->kind == LB_T_POSITION ||
            (token->kind == LB_T_PARAM && !lb_asks_for_time(token));
-}
-
-static bool is_number(const struct lb_token *token)
-{
-    return token->kind == LB_T_OTHER && token->length > 0 && isdigit((unsigned char)*token->text);
 }
 
 static double value_of(const struct lb_window *w, const struct lb_token *token)
@@ -59,28 +50,20 @@ static double value_of(const struct lb_window *w, const struct lb_token *token)
     return strtod(text, NULL);
 }
 
-static bool is_a_word(const struct lb_token *token, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (lb_token_is(token, *words))
-            return true;
-    return false;
-}
-
 /* Is what ends before `i` and goes on behind `k` multiplied by more than numbers? */
 static bool is_scaled(const struct lb_window *w, int i, int k)
 {
     const struct lb_token *t = w->token;
-    while (k + 2 <= 2 * LB_WINDOW &&
-           (is_op(&t[k], '*') || is_op(&t[k], '/') || is_op(&t[k], '.') || is_op(&t[k], ':'))) {
-        bool is_factor = is_op(&t[k], '*') || is_op(&t[k], '/');
-        if (is_factor && !is_number(&t[k + 1]) && t[k + 1].kind != LB_T_QUOTED &&
+    while (k + 2 <= 2 * LB_WINDOW && (lb_token_begins(&t[k], '*') || lb_token_begins(&t[k], '/') ||
+                                      lb_token_begins(&t[k], '.') || lb_token_begins(&t[k], ':'))) {
+        bool is_factor = lb_token_begins(&t[k], '*') || lb_token_begins(&t[k], '/');
+        if (is_factor && !lb_token_is_number(&t[k + 1]) && t[k + 1].kind != LB_T_QUOTED &&
             !lb_token_is(&t[k + 1], "interval"))
             return true;
         k += 2;
     }
-    while (i >= 1 && (is_op(&t[i], '*') || is_op(&t[i], '.'))) {
-        if (is_op(&t[i], '*') && !is_number(&t[i - 1]))
+    while (i >= 1 && (lb_token_begins(&t[i], '*') || lb_token_begins(&t[i], '.'))) {
+        if (lb_token_begins(&t[i], '*') && !lb_token_is_number(&t[i - 1]))
             return true;
         i -= 2;
     }
@@ -141,7 +124,7 @@ static bool is_constant_text(const struct lb_window *w, const struct part *part)
         return has_unit(text, length) && !is_scaled(w, AT - 1, AT + 1);
     if (lb_token_is(&t[-1], "interval"))
         return !is_scaled(w, AT - 2, AT + 1);
-    if ((t[1].length == 2 && is_op(&t[1], ':') && lb_token_is(&t[2], "interval")) ||
+    if ((t[1].length == 2 && lb_token_begins(&t[1], ':') && lb_token_is(&t[2], "interval")) ||
         (lb_token_is(&t[1], "as") && lb_token_is(&t[2], "interval")))
         return !is_scaled(w, AT - 1, AT + 1);
     return is_sign(&t[-1]) && part->has_time && has_unit(text, length);
@@ -152,18 +135,18 @@ static bool is_constant_text(const struct lb_window *w, const struct part *part)
 static bool is_constant_number(const struct lb_window *w, const struct part *part)
 {
     const struct lb_token *t = &w->token[AT];
-    if (!is_number(t) || is_op(&t[-1], '.'))
+    if (!lb_token_is_number(t) || lb_token_begins(&t[-1], '.'))
         return false;
     double value = value_of(w, t);
     if (value <= 0)
         return false;
     if (lb_token_is(&t[-1], "interval")) /* INTERVAL 30 SECOND */
         return !lb_token_is(&t[1], "microsecond") && !is_scaled(w, AT - 2, AT + 1);
-    if (is_op(&t[-1], ',') && lb_token_is(&t[-4], "timestampadd"))
+    if (lb_token_begins(&t[-1], ',') && lb_token_is(&t[-4], "timestampadd"))
         return !lb_token_is(&t[-2], "microsecond") && !is_scaled(w, AT - 2, AT + 1);
     if (!part->has_time || is_scaled(w, AT - 1, AT + 1))
         return false;
-    if (is_comparison(&t[-1]) || (is_op(&t[-1], '=') && is_comparison(&t[-2])))
+    if (is_comparison(&t[-1]) || (lb_token_begins(&t[-1], '=') && is_comparison(&t[-2])))
         return !part->has_parameter;
     /* One is a count's step; a half rounds; and the other is where Julian days begin. */
     return is_sign(&t[-1]) && value != 1 && value != 0.5 && value != 2440587.5;
@@ -183,8 +166,8 @@ static bool is_constant_call(const struct lb_window *w)
         token = lb_lexer_next(&lexer);
         if (is_parameter(&token))
             return false;
-        has_length = has_length || (is_number(&token) && value_of(w, &token) > 0);
-    } while (token.kind != LB_T_END && token.kind != LB_T_BAD && !is_op(&token, ')'));
+        has_length = has_length || (lb_token_is_number(&token) && value_of(w, &token) > 0);
+    } while (token.kind != LB_T_END && token.kind != LB_T_BAD && !lb_token_begins(&token, ')'));
     return has_length;
 }
 
@@ -195,8 +178,9 @@ static bool ends_part(const struct lb_token *token, const struct part *part)
     static const char *const words[] = {
         "and",    "or",   "where",     "set",    "on",        "when",  "then",  "else", "having",
         "select", "from", "returning", "values", "duplicate", "order", "limit", "for",  NULL};
-    return token->kind == LB_T_END || token->kind == LB_T_SEMICOLON || is_a_word(token, words) ||
-           (is_op(token, ',') && (part->calls >> part->depth & 1) == 0);
+    return token->kind == LB_T_END || token->kind == LB_T_SEMICOLON ||
+           lb_token_is_any(token, words) ||
+           (lb_token_begins(token, ',') && (part->calls >> part->depth & 1) == 0);
 }
 
 static void add(struct part *part, const struct lb_window *w)
@@ -206,28 +190,29 @@ static void add(struct part *part, const struct lb_window *w)
     static const char *const adders[] = {"interval", "make_interval", "timestampadd", "addtime",
                                          NULL};
     const struct lb_token *t = &w->token[AT];
-    if (is_op(t, '(') && part->depth < 63) {
-        bool is_query = is_a_word(&t[1], queries);
-        bool is_call = !is_query && t[-1].kind == LB_T_WORD && !is_a_word(&t[-1], lists);
+    if (lb_token_begins(t, '(') && part->depth < 63) {
+        bool is_query = lb_token_is_any(&t[1], queries);
+        bool is_call = !is_query && t[-1].kind == LB_T_WORD && !lb_token_is_any(&t[-1], lists);
         uint64_t bit = UINT64_C(1) << ++part->depth;
         part->queries = (part->queries & ~bit) | (is_query ? bit : 0);
         part->calls = (part->calls & ~bit) | (is_call ? bit : 0);
-    } else if (is_op(t, ')') && part->depth > 0) {
+    } else if (lb_token_begins(t, ')') && part->depth > 0) {
         if ((part->queries >> part->depth & 1) != 0)
             part->has_time = part->has_sign = part->has_comparison = false;
         part->depth--;
     } else if (lb_asks_for_time(t)) {
         part->has_time = true;
     }
-    double next = is_number(&t[1]) ? value_of(w, &t[1]) : -1;
+    double next = lb_token_is_number(&t[1]) ? value_of(w, &t[1]) : -1;
     bool converts = next == 0 || next == 0.5 || next == 1 || next == 2440587.5;
     part->has_sign = part->has_sign || (is_sign(t) && !converts);
-    part->has_plus = part->has_plus || (is_op(t, '+') && !converts);
+    part->has_plus = part->has_plus || (lb_token_begins(t, '+') && !converts);
     part->has_comparison = part->has_comparison || is_comparison(t);
     if (is_comparison(t))
-        part->asks_older = is_op(t, '<') != part->has_time;
+        part->asks_older = lb_token_begins(t, '<') != part->has_time;
     part->has_parameter = part->has_parameter || is_parameter(t);
-    part->adds = part->adds || (is_op(t, '+') && !converts) || is_a_word(t, adders) ||
+    part->adds = part->adds || (lb_token_begins(t, '+') && !converts) ||
+                 lb_token_is_any(t, adders) ||
                  (t->kind == LB_T_QUOTED && t->length > 2 && t->text[1] == '+');
 }
 

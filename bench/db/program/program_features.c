@@ -5,21 +5,17 @@
 
 #include <string.h>
 
-typedef bool lb_token_test(const struct lb_token *before, const struct lb_token *token,
-                           const struct lb_token *after);
-
-/* Is the test true somewhere in the statement? Blanks and comments are left out. */
-static bool any_token(const struct lb_statement *statement, lb_token_test *test)
+static bool any_token(const struct lb_statement *statement,
+                      bool (*test)(const struct lb_token *token))
 {
     struct lb_lexer lexer;
-    struct lb_token tokens[3] = {{0}, {0}, {0}};
+    struct lb_token token;
     lb_lexer_init(&lexer, statement->sql, strlen(statement->sql), statement->line);
     do {
-        memmove(tokens, tokens + 1, 2 * sizeof tokens[0]);
-        tokens[2] = lb_lexer_next_word(&lexer);
-        if (tokens[1].text != NULL && test(&tokens[0], &tokens[1], &tokens[2]))
+        token = lb_lexer_next_word(&lexer);
+        if (test(&token))
             return true;
-    } while (tokens[2].kind != LB_T_END && tokens[2].kind != LB_T_BAD);
+    } while (token.kind != LB_T_END && token.kind != LB_T_BAD);
     return false;
 }
 
@@ -41,8 +37,7 @@ static bool section_has_param(const struct lb_section *section, int slot)
 
 /* --- what a hold is bound to --- */
 
-static bool locks_in_session(const struct lb_token *before, const struct lb_token *token,
-                             const struct lb_token *after)
+static bool locks_in_session(const struct lb_token *token)
 {
     static const char *const words[] = {"pg_advisory_lock",
                                         "pg_try_advisory_lock",
@@ -50,31 +45,23 @@ static bool locks_in_session(const struct lb_token *before, const struct lb_toke
                                         "pg_try_advisory_lock_shared",
                                         "get_lock",
                                         NULL};
-    (void)before;
-    (void)after;
     return lb_token_is_any(token, words);
 }
 
-static bool unlocks_session(const struct lb_token *before, const struct lb_token *token,
-                            const struct lb_token *after)
+static bool unlocks_session(const struct lb_token *token)
 {
     static const char *const words[] = {"pg_advisory_unlock",        "release_lock",
                                         "pg_advisory_unlock_all",    "release_all_locks",
                                         "pg_advisory_unlock_shared", NULL};
-    (void)before;
-    (void)after;
     return lb_token_is_any(token, words);
 }
 
-static bool names_session(const struct lb_token *before, const struct lb_token *token,
-                          const struct lb_token *after)
+static bool names_session(const struct lb_token *token)
 {
     static const char *const words[] = {
         "pg_backend_pid",   "connection_id",          "pg_advisory_unlock",
         "release_lock",     "pg_advisory_unlock_all", "pg_advisory_unlock_shared",
         "pg_stat_activity", "release_all_locks",      NULL};
-    (void)before;
-    (void)after;
     return lb_token_is_any(token, words);
 }
 
@@ -92,19 +79,13 @@ static bool asks_whose(const struct lb_program *program, const struct lb_stateme
     return any_token(statement, names_session);
 }
 
-static bool is_insert(const struct lb_token *before, const struct lb_token *token,
-                      const struct lb_token *after)
+static bool is_insert(const struct lb_token *token)
 {
-    (void)before;
-    (void)after;
     return lb_token_is(token, "insert");
 }
 
-static bool is_or(const struct lb_token *before, const struct lb_token *token,
-                  const struct lb_token *after)
+static bool is_or(const struct lb_token *token)
 {
-    (void)before;
-    (void)after;
     return lb_token_is(token, "or");
 }
 
@@ -186,21 +167,15 @@ static bool has_fixed_lease(const struct lb_file *file, const struct lb_constant
 
 /* --- all of them --- */
 
-static bool ends_session(const struct lb_token *before, const struct lb_token *token,
-                         const struct lb_token *after)
+static bool ends_session(const struct lb_token *token)
 {
     static const char *const words[] = {"pg_terminate_backend", "kill", NULL};
-    (void)before;
-    (void)after;
     return lb_token_is_any(token, words);
 }
 
 /* The server's own time, and not :now. */
-static bool asks_server_time(const struct lb_token *before, const struct lb_token *token,
-                             const struct lb_token *after)
+static bool asks_server_time(const struct lb_token *token)
 {
-    (void)before;
-    (void)after;
     return token->kind == LB_T_WORD && lb_sql_reads_time(token->text, token->length);
 }
 

@@ -310,6 +310,16 @@ bool lb_token_is_any(const struct lb_token *token, const char *const *words)
     return false;
 }
 
+bool lb_token_begins(const struct lb_token *token, char c)
+{
+    return token->kind == LB_T_OTHER && token->length > 0 && *token->text == c;
+}
+
+bool lb_token_is_number(const struct lb_token *token)
+{
+    return token->kind == LB_T_OTHER && token->length > 0 && isdigit((unsigned char)*token->text);
+}
+
 bool lb_token_is_sign(const struct lb_token *token, const char *sign)
 {
     return (token->kind == LB_T_OTHER || token->kind == LB_T_SEMICOLON) &&

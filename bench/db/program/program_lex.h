@@ -47,6 +47,9 @@ struct lb_token lb_lexer_next_word(struct lb_lexer *lexer);
 bool lb_token_is(const struct lb_token *token, const char *word);
 /* The same of one of the words in a list that NULL ends. */
 bool lb_token_is_any(const struct lb_token *token, const char *const *words);
+/* An operator, or a number, that begins with this character; and any number. */
+bool lb_token_begins(const struct lb_token *token, char c);
+bool lb_token_is_number(const struct lb_token *token);
 /* This operator or character. */
 bool lb_token_is_sign(const struct lb_token *token, const char *sign);
 /* The name of a table or a column, quoted or not, whatever its case. */

@@ -73,20 +73,14 @@ static uint32_t unit_behind(const struct lb_window *window)
 
 static bool is_sign(const struct lb_token *token)
 {
-    return token->kind == LB_T_OTHER && token->length == 1 &&
-           (*token->text == '+' || *token->text == '-');
-}
-
-static bool is_operator(const struct lb_token *token, char c)
-{
-    return token->kind == LB_T_OTHER && token->length >= 1 && *token->text == c;
+    return token->length == 1 && (lb_token_begins(token, '+') || lb_token_begins(token, '-'));
 }
 
 /* Behind the parameter and its cast. */
 static const struct lb_token *behind(const struct lb_window *window)
 {
     const struct lb_token *token = &window->token[WINDOW + 1];
-    while (token < &window->token[2 * WINDOW - 1] && is_operator(token, ':'))
+    while (token < &window->token[2 * WINDOW - 1] && lb_token_begins(token, ':'))
         token += token[1].kind == LB_T_WORD ? 2 : 1;
     return token;
 }
@@ -104,7 +98,7 @@ static bool has_difference(const struct lb_window *window, int from, int to)
 {
     static const char *const words[] = {"age", "extract", "timestampdiff", "datediff", NULL};
     for (int i = from; i <= to; i++)
-        if (is_operator(&window->token[i], '-') || lb_token_is_any(&window->token[i], words))
+        if (lb_token_begins(&window->token[i], '-') || lb_token_is_any(&window->token[i], words))
             return true;
     return false;
 }
@@ -116,14 +110,16 @@ static bool is_added(const struct lb_window *window)
     static const char *const makers[] = {"interval", "secs", "mins", "hours", NULL};
     if (!is_beside_time(window))
         return false;
-    if (is_sign(before) || lb_token_is_any(before, makers) || is_operator(after, '/'))
+    if (is_sign(before) || lb_token_is_any(before, makers) || lb_token_begins(after, '/'))
         return true;
-    if (is_operator(before, '>') || is_operator(before, '<') || is_operator(before, '='))
+    if (lb_token_begins(before, '>') || lb_token_begins(before, '<') ||
+        lb_token_begins(before, '='))
         return has_difference(window, 0, WINDOW - 1);
-    if (is_operator(after, '>') || is_operator(after, '<'))
+    if (lb_token_begins(after, '>') || lb_token_begins(after, '<'))
         return has_difference(window, WINDOW + 1, 2 * WINDOW);
-    return is_operator(after, '*') && (unit_behind(window) != 0 || after[1].kind == LB_T_OTHER ||
-                                       lb_token_is(&after[1], "interval"));
+    return lb_token_begins(after, '*') &&
+           (unit_behind(window) != 0 || after[1].kind == LB_T_OTHER ||
+            lb_token_is(&after[1], "interval"));
 }
 
 static bool is_named_as_length(const char *name)

@@ -34,7 +34,7 @@ static bool is_word(const struct words *words, size_t i, const char *text)
 
 static bool is_sign(const struct words *words, size_t i, char sign)
 {
-    return i < words->n && words->word[i].kind == LB_T_OTHER && *words->word[i].text == sign;
+    return i < words->n && lb_token_begins(&words->word[i], sign);
 }
 
 /* Position of the word, from `from` on; words->n: it is not there. */

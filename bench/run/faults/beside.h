@@ -1,4 +1,4 @@
-/* A transaction beside the workers', held open for a time, over and over. Private to bench/run. */
+/* A transaction beside the workers', held open for a time. Private to bench/run. */
 #ifndef LB_BESIDE_H
 #define LB_BESIDE_H
 
@@ -9,8 +9,8 @@ struct lb_beside {
     /* Called before it releases its lock. Optional. */
     void (*leaves)(struct lb_active_run *run, struct lb_session *session);
 };
-/* Until the run stops, or fault-count is reached. */
-void lb_beside_run(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
-                   const struct lb_beside *beside);
+/* As the member inject_outside of struct lb_fault_kind. */
+int lb_beside_run(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
+                  const struct lb_beside *beside, struct lb_error *err);
 
 #endif

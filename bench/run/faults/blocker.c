@@ -28,11 +28,11 @@ static void note_waiters(struct lb_active_run *run, struct lb_session *session)
     }
 }
 
-static void inject_outside(struct lb_active_run *run, struct lb_session *session,
-                           struct lb_log *log)
+static int inject_outside(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
+                          struct lb_error *err)
 {
     static const struct lb_beside beside = {.take = take, .leaves = note_waiters};
-    lb_beside_run(run, session, log, &beside);
+    return lb_beside_run(run, session, log, &beside, err);
 }
 
 static bool suits(const struct lb_db *db)

@@ -35,9 +35,9 @@ struct lb_fault_kind {
     int (*before)(struct lb_worker *worker, struct lb_error *err);
     bool is_last; /* a worker that carried it out gets no other order */
 
-    /* Of the world: over and over, until the run stops. session: NULL if it has none. */
-    void (*inject_outside)(struct lb_active_run *run, struct lb_session *session,
-                           struct lb_log *log);
+    /* Of the world: once. session: NULL if it has none. 0, or an error that ends the run. */
+    int (*inject_outside)(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
+                          struct lb_error *err);
     enum lb_isolation isolation; /* of its session */
     bool has_no_session;
 

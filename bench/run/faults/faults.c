@@ -134,6 +134,22 @@ const struct lb_worker_events lb_fault_events = {.opened = opened,
 
 /* --- the controlling thread's side --- */
 
+/* Over and over, until the run stops. */
+static void inject_outside(struct lb_active_run *run, const struct lb_fault_kind *kind,
+                           struct lb_session *session, struct lb_log *log)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    struct lb_error err = {0};
+    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
+        if (!lb_team_wait(run->team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
+            return;
+        if (kind->inject_outside(run, session, log, &err) < 0) {
+            lb_team_fail(run->team, &err);
+            return;
+        }
+    }
+}
+
 static void *world_main(void *arg)
 {
     struct lb_active_run *run = arg;
@@ -146,7 +162,7 @@ static void *world_main(void *arg)
         used = &log;
     }
     if (kind->has_no_session) {
-        kind->inject_outside(run, NULL, used);
+        inject_outside(run, kind, NULL, used);
         return NULL;
     }
     struct lb_error err = {0};
@@ -156,7 +172,7 @@ static void *world_main(void *arg)
         lb_team_fail(team, &err);
         return NULL;
     }
-    kind->inject_outside(run, &session, used);
+    inject_outside(run, kind, &session, used);
     lb_session_close(&session);
     return NULL;
 }

@@ -3,22 +3,20 @@
 #include "run_state.h"
 
 /* Each worker tells its own connection: see before(). */
-static void fill(struct lb_active_run *run, struct lb_session *session, struct lb_log *log)
+static int fill(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
+                struct lb_error *err)
 {
     (void)session;
+    (void)err;
     struct lb_team *team = run->team;
-    const struct lb_scenario *scenario = run->request->scenario;
-    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
-        if (!lb_team_wait(team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
-            break;
-        lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 0);
-        atomic_fetch_add(&team->n_faults, 1);
-        atomic_store(&team->disk_full, true);
-        lb_team_wait(team, lb_now_ns() + scenario->fault_length_ns, LB_PHASE_DRAIN);
-        atomic_store(&team->disk_full, false);
-        atomic_fetch_add(&team->n_faults_over, 1);
-        lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
-    }
+    lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 0);
+    atomic_fetch_add(&team->n_faults, 1);
+    atomic_store(&team->disk_full, true);
+    lb_team_wait(team, lb_now_ns() + run->request->scenario->fault_length_ns, LB_PHASE_DRAIN);
+    atomic_store(&team->disk_full, false);
+    atomic_fetch_add(&team->n_faults_over, 1);
+    lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_FULL, UINT32_MAX, 1);
+    return 0;
 }
 
 static int before(struct lb_worker *worker, struct lb_error *err)

@@ -140,21 +140,6 @@ static int restart(struct lb_active_run *run, struct lb_session *session, struct
     return rc;
 }
 
-static void inject_outside(struct lb_active_run *run, struct lb_session *session,
-                           struct lb_log *log)
-{
-    const struct lb_scenario *scenario = run->request->scenario;
-    struct lb_error err = {0};
-    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
-        if (!lb_team_wait(run->team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
-            return;
-        if (restart(run, session, log, &err) != 0) {
-            lb_team_fail(run->team, &err);
-            return;
-        }
-    }
-}
-
 static bool suits(const struct lb_db *db)
 {
     return db != NULL && db->strangers != NULL;
@@ -163,7 +148,7 @@ static bool suits(const struct lb_db *db)
 const struct lb_fault_kind lb_fault_restart = {
     .suits = suits,
     .check = check,
-    .inject_outside = inject_outside,
+    .inject_outside = restart,
     .lock_keys = {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration",
                   "5s"},
     .queue_keys = {"fault", "restart", "fault-interval", "800ms", "fault-count", "2", "duration",

@@ -7,11 +7,11 @@ static int take(const struct lb_db *db, struct lb_conn *conn, struct lb_error *e
     return db->take_snapshot(conn, err);
 }
 
-static void inject_outside(struct lb_active_run *run, struct lb_session *session,
-                           struct lb_log *log)
+static int inject_outside(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
+                          struct lb_error *err)
 {
     static const struct lb_beside beside = {.take = take};
-    lb_beside_run(run, session, log, &beside);
+    return lb_beside_run(run, session, log, &beside, err);
 }
 
 const struct lb_fault_kind lb_fault_snapshot = {

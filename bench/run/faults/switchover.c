@@ -188,21 +188,6 @@ static int switch_over(struct lb_active_run *run, struct lb_session *session, st
     return rc;
 }
 
-static void inject_outside(struct lb_active_run *run, struct lb_session *session,
-                           struct lb_log *log)
-{
-    const struct lb_scenario *scenario = run->request->scenario;
-    struct lb_error err = {0};
-    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
-        if (!lb_team_wait(run->team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
-            return;
-        if (switch_over(run, session, log, &err) != 0) {
-            lb_team_fail(run->team, &err);
-            return;
-        }
-    }
-}
-
 static bool suits(const struct lb_db *db)
 {
     return db != NULL && db->strangers != NULL && db->node != NULL;
@@ -219,7 +204,7 @@ static bool suits_cancel(const struct lb_db *db)
         "duration", "0", "ttl", "20s", "progress-bound", "60s", "recovery-bound", "60s"
 #define KIND(name, function)                                                                       \
     {                                                                                              \
-        .suits = function, .check = check, .inject_outside = inject_outside,                       \
+        .suits = function, .check = check, .inject_outside = switch_over,                          \
         .lock_keys = {KEYS(name)}, .queue_keys = {                                                 \
             KEYS(name),                                                                            \
             "recover",                                                                             \
