@@ -66,6 +66,28 @@ like($out, qr/^ok 2 - line 9, token = token \+ 1: needed, fenced$/m, 'TAP: what 
 unlike($out, qr/^not ok (?!.*# TODO)/m, 'TAP: and nothing fails');
 is($err, "lockbench: 89 % of the mutants are distinguished: under 95 %\n", 'and why');
 
+# A worker of this queue never has two items: no exploration can tell whether id is needed.
+my $queue = spew('small-queue.sql', <<'SQL');
+-- strategy: small-queue
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE job (id int, state text NOT NULL DEFAULT 'ready', owner text);
+-- name: put
+INSERT INTO job (id) VALUES (:id);
+-- name: claim
+UPDATE job SET state = 'taken', owner = :worker WHERE id = (SELECT min(id) FROM job WHERE state = 'ready') RETURNING id;
+-- name: complete
+UPDATE job SET state = 'done' WHERE id = :id AND owner = :worker;
+-- name: teardown
+DROP TABLE job;
+SQL
+($status, $out, $err) = lockbench('mutate', '-s', $queue, '-d', 'sqlite:', '--budget', '5s', '--format', 'json');
+is($status, 0, 'a queue: exit status') or diag $err;
+my %verdict = map { ("$_->{section}: $_->{clause}" => $_->{verdict}) } @{decode_json($out)->{mutants}};
+is($verdict{"claim: state = 'ready'"}, 'needed', 'a queue: what is taken is not taken again') or diag $out;
+is($verdict{'complete: id = :id'}, 'not_shown', 'a queue: which of several items is ended cannot be shown') or diag $out;
+
 # No clause of a broken lock is judged.
 my $broken = spew('broken-lock.sql', slurp($lock) =~ s/owner IS NULL OR/1 = 1 OR/r);
 ($status, $out, $err) = lockbench('mutate', '-s', $broken, '-d', 'sqlite:');

@@ -40,8 +40,10 @@ static void add_runs(struct lb_mutation *m)
         enum lb_skewed skewed;
     } ways[] = {{"clocks ahead", LB_SKEWED_HALF}, {"clocks behind", LB_SKEWED_BEHIND}};
     const struct lb_cell *run = find_run(&m->report, "renewed in time");
-    for (size_t i = 0;
-         i < 2 && run != NULL && (m->strategy.is_lease || lb_file_limit(m->file) != NULL); i++) {
+    bool is_timed = m->strategy.is_lease || lb_file_limit(m->file) != NULL;
+    /* A protocol by the workers' clocks may well break if they are wrong. */
+    bool is_by_server = is_timed && !lb_file_uses(m->file, LB_SLOT_NOW);
+    for (size_t i = 0; i < 2 && run != NULL && is_by_server; i++) {
         struct lb_mutation_question *question = add_question(m, run, ways[i].name, true);
         question->cell.scenario.skewed = ways[i].skewed;
         question->cell.scenario.skew_ns = 10 * run->scenario.ttl_ns;
@@ -71,10 +73,12 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
     if (!m->program->sections[LB_S_FREE].present)
         return;
     ask = &add_question(m, first, "explore+free", true)->cell.explored;
-    ask->frees = 1;
-    ask->rounds = 2;
-    ask->items = 1;
-    ask->ticks = m->strategy.is_lease;
+    /* A stale one needs another worker that has the item by now. */
+    bool recovers = m->program->sections[LB_S_RECOVER].present && m->program->recovers_by_time;
+    ask->frees = ask->items = 1;
+    ask->rescuers = recovers;
+    ask->ticks = m->strategy.is_lease || recovers;
+    ask->rounds = ask->ticks > 0 ? 1 : 2;
 }
 
 /* The questions of the plan; behind its explorations, and behind its runs, those that a mutant

@@ -29,6 +29,17 @@ static bool is_limit(const struct lb_mutant *mutant)
            !mentions(mutant, ":now");
 }
 
+/* Can a worker have several items in hand? */
+static bool takes_many(const struct lb_mutation *m)
+{
+    const struct lb_section *claim = &m->program->sections[LB_S_CLAIM];
+    for (size_t s = 0; s < claim->n_statements; s++)
+        for (size_t p = 0; p < claim->statements[s].n_params; p++)
+            if (claim->statements[s].param_slot[p] == LB_SLOT_N)
+                return true;
+    return false;
+}
+
 /* Why no exploration can show that the clause is not needed; NULL: they can. */
 const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant *mutant)
 {
@@ -57,7 +68,8 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
         return "explorations have one resource";
     if (mentions(mutant, ":class") || mentions(mutant, ":group"))
         return "explorations have one class and one group";
-    if (ends && m->strategy.shape == LB_QUEUE && (of_batches >> mutant->section & 1) == 0 &&
+    if (ends && m->strategy.shape == LB_QUEUE &&
+        (!takes_many(m) || (of_batches >> mutant->section & 1) == 0) &&
         (mentions(mutant, ":id") || mentions(mutant, ":items")))
         return "in explorations a worker has one item in hand";
     return NULL;
