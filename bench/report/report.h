@@ -208,7 +208,7 @@ struct lb_sink_state {
                       */
     bool verbose;    /* text: all of it, not only the answer */
     unsigned width;  /* columns */
-    size_t n_lines, n_not_ok;
+    size_t n_lines;
     bool is_done; /* tap: no more lines, after Bail out! or 1..0 */
     struct lb_error *err;
     int rc; /* LB_E_MEMORY, if a sink ran out of it */

@@ -80,7 +80,7 @@ like($out, qr/^fable\b.*fable:/m, 'the engine is listed') or diag $err;
 ($status, $out, $err) = added('run', '-s', 'cas', '-d', 'fabel:');
 like($err, qr/no engine takes a target like "fabel:?.*fable:\[PATH\]/, 'a misspelled target is refused with the new one');
 
-# A strategy in a file, whose statements are for all engines, and one with statements for this one.
+# A file with statements for all engines, and one with statements for this engine.
 my %strategy = ('any' => '', 'own' => ' [fable]');
 for my $name (sort keys %strategy) {
     my $for = $strategy{$name};

@@ -207,20 +207,20 @@ static void look_at_words(struct lb_row_reader *reader)
 {
     struct lb_tokens tokens;
     lb_tokens_read(&tokens, reader->statement->sql, reader->tables->dialect);
-    const struct lb_token *order = NULL, *limit = NULL;
+    const struct lb_token *order = NULL;
+    bool has_limit = false;
     bool is_odd = !tokens.is_understood;
     for (size_t i = 0; i < tokens.n; i++) {
         const struct lb_token *token = &tokens.at[i];
         bool is_order = lb_token_is(token, "order") && lb_token_is(token + 1, "by");
         bool is_limit = lb_token_is(token, "limit");
         is_odd = is_odd || lb_token_is_any(token, odd_words) || (is_order && order != NULL) ||
-                 (is_limit && (limit != NULL || order == NULL || !is_one(reader, token + 1)));
+                 (is_limit && (has_limit || order == NULL || !is_one(reader, token + 1)));
         order = is_order ? token + 2 : order;
-        limit = is_limit ? token : limit;
+        has_limit = has_limit || is_limit;
     }
     if (is_odd || (order != NULL && !take_order(reader, order)))
         reader->fails = true;
-    reader->told->is_limited = limit != NULL;
     lb_tokens_free(&tokens);
 }
 

@@ -27,7 +27,6 @@ struct lb_row_ref {
 
 struct lb_row_statement {
     bool is_told;     /* refs say how it reads the tables that are not coarse */
-    bool is_limited;  /* to one row, by a total order */
     uint32_t changes; /* tables, one bit each */
     uint8_t n_refs;
     struct lb_row_ref refs[LB_ROW_REFS];

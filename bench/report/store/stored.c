@@ -139,7 +139,6 @@ static int take_cell(const char *path, size_t index, const json_t *json,
     {
         bool complete = strcmp(text_of(run, "state"), "complete") == 0;
         cell->n_runs += complete;
-        cell->n_other += !complete;
         if (complete && isnan(metric_of(run, LB_METRIC_RATE)))
             return lb_fail(err, LB_E_FILE, "%s: run %zu of cell %zu has no successes_per_s", path,
                            i, index);

@@ -31,7 +31,6 @@ struct lb_stored_cell {
     const char *strategy, *engine, *scenario;
     const char *verdict, *reason; /* reason: "" if there is none */
     size_t n_runs;                /* that came to their end */
-    size_t n_other;               /* interrupted, invalid, server gone */
     double *values[LB_METRICS];   /* n_runs each; NULL if a run has too few samples for it */
     int64_t *start_ms;            /* n_runs */
     const struct json_t *json;

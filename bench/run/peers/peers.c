@@ -182,7 +182,6 @@ static void take_result(struct lb_active_run *run, uint32_t rank, struct lb_parc
         lose(run, rank, "sent a result that is not whole");
         return;
     }
-    peer->has_result = true;
     peer->has_ended = true;
 }
 

@@ -18,7 +18,7 @@
 
 struct lb_peer {
     char host[64];
-    bool is_met, is_ready, has_ended, has_result, has_history, is_lost;
+    bool is_met, is_ready, has_ended, has_history, is_lost;
     struct lb_share share; /* its own part of the workers */
     uint32_t n_workers;
     enum lb_phase told;               /* the last phase sent to it */

@@ -41,7 +41,6 @@ struct lb_team {
     const double *choice; /* of resources, by Zipf's law; NULL: all alike */
 
     struct lb_common common;
-    atomic_bool server_gone;
     _Atomic uint64_t n_faults;      /* that were carried out */
     _Atomic uint64_t n_faults_over; /* including the victim's later actions */
     atomic_bool disk_full;          /* fault full: now */

@@ -118,7 +118,6 @@ bool lb_worker_connect(struct lb_worker *worker)
     while ((worker->pooled != NULL ? lb_session_reconnect(&worker->pooled->session, &err)
                                    : lb_worker_open_session(worker, &err)) != 0) {
         if (lb_now_ns() >= give_up_ns) {
-            atomic_store(&worker->team->server_gone, true);
             lb_fail_prefix(&err, "the server went away");
             lb_team_fail(worker->team, &err);
             return false;
