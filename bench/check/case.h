@@ -252,8 +252,8 @@ struct lb_case {
     struct lb_array crowded_ends;   /* struct lb_crowded_end; sorted by hold when all is read */
     struct lb_array ties;           /* struct lb_tie */
     bool lacks_memory;              /* for a tie */
-    uint64_t n_over;     /* grants by a lease that was over already, as the database said */
-    uint32_t first_over; /* the hold of the first of them */
+    struct lb_array
+        over; /* uint32_t: holds by a lease that was over already, as the database said */
     bool has_shared, has_weights;
     bool is_calm;              /* a lock of which nothing needed a closer look: lock_calm.c */
     struct lb_array open;      /* uint32_t: holds that were still open when their log ended */
@@ -269,10 +269,9 @@ struct lb_case {
     bool is_dense;
     uint64_t first_id; /* dense: of ids[0] */
     size_t ids_room, lowest;
-    void *table;    /* dense: the memory of ids, freed with free */
-    uint64_t n_odd; /* dense ids that are */
-    uint32_t first_class;
-    bool has_put;
+    void *table;        /* dense: the memory of ids, freed with free */
+    uint64_t n_odd;     /* dense ids that are */
+    uint32_t one_class; /* of all puts; LB_NONE: none was put */
     bool classes_differ;
     bool has_tokens;
     bool has_cuts;

@@ -15,11 +15,11 @@
 
 static void case_release(struct lb_case *c)
 {
-    struct lb_array *arrays[] = {&c->holds,    &c->tokens,         &c->late,         &c->items,
-                                 &c->puts,     &c->world,          &c->waiters,      &c->writes,
-                                 &c->refusals, &c->unknown,        &c->pending,      &c->open,
-                                 &c->infos,    &c->unknown_grants, &c->crowded_ends, &c->stalls,
-                                 &c->unrun,    &c->late_waits,     &c->ties,         &c->asked};
+    struct lb_array *arrays[] = {
+        &c->holds,   &c->tokens,         &c->late,         &c->items,   &c->puts,    &c->world,
+        &c->waiters, &c->writes,         &c->refusals,     &c->unknown, &c->pending, &c->open,
+        &c->infos,   &c->unknown_grants, &c->crowded_ends, &c->stalls,  &c->unrun,   &c->late_waits,
+        &c->ties,    &c->asked,          &c->over};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->items);
     for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)
@@ -184,6 +184,7 @@ int lb_check_once(const struct lb_history_view *history, const struct lb_model *
     c.end_ns = model->end_ns;
     c.is_drained = model->drained && !history->truncated;
     c.had_again = LB_NEVER;
+    c.one_class = LB_NONE;
     c.known_ns = history->truncated ? history->whole_ns : LB_NEVER;
     for (size_t i = 0; i < history->n_logs && history->truncated; i++) { /* by any of the clocks */
         uint64_t low = lb_low(history->whole_ns, history->logs[i].uncertainty_ns);

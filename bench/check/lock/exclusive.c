@@ -565,11 +565,11 @@ static bool same(const struct overlap *a, const struct overlap *b)
 static void describe_over(struct lb_case *c)
 {
     struct lb_witness *witness =
-        c->n_over > 0 ? lb_witness_new(lb_finding_of(c, LB_G_EXCLUSIVE)) : NULL;
+        c->over.n > 0 ? lb_witness_new(lb_finding_of(c, LB_G_EXCLUSIVE)) : NULL;
     char at[LB_AT];
     if (witness == NULL)
         return;
-    const struct lb_hold *hold = &lb_holds(c)[c->first_over];
+    const struct lb_hold *hold = &lb_holds(c)[*(const uint32_t *)c->over.items];
     lb_witness_add_hold(c, witness, hold);
     witness->at_ns = hold->start;
     lb_witness_text(witness,
@@ -600,7 +600,7 @@ int lb_judge_exclusive(struct lb_case *c)
         return rc;
     cut.n_violations += n_ties;
     uncut.n_violations += n_ties;
-    finding->n_violations = cut.n_violations + c->n_over;
+    finding->n_violations = cut.n_violations + c->over.n;
     for (size_t i = 0; i < c->history->n_logs; i++)
         measures->n_holds += c->logs[i].n_holds - c->logs[i].n_pieces;
     finding->n_tested = measures->n_holds;

@@ -160,9 +160,10 @@ static void set_put(struct lb_id *id, const struct lb_put *put)
 
 int lb_ids_put(struct lb_case *c, const struct lb_put *put)
 {
-    c->classes_differ = c->classes_differ || (c->has_put && c->first_class != put->class_no);
-    c->first_class = put->class_no;
-    c->has_put = true;
+    if (c->one_class == LB_NONE)
+        c->one_class = put->class_no;
+    c->classes_differ =
+        c->classes_differ || c->one_class != put->class_no || put->class_no == LB_NONE;
     if (c->is_dense && !fits(c, put)) {
         int rc = abandon(c);
         if (rc != 0)

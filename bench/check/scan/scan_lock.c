@@ -21,11 +21,9 @@
  * reported that it waited. A lease that was renewed when it may have been over leaves a gap, after
  * which the hold goes on as a piece.
  *
- * A release is matched with the grant of its token, or else of its permits and mode, or else the
- * newest of its log that is believed in: which of several equal grants ends is of no matter to how
- * many are held. A release that says neither token nor permits may be of any: if those of its log
- * differ, the cores of all of them end with it, and without a violation then, the guarantee is not
- * tested.
+ * A release is matched with the grant of its token, or of its permits and mode, or with the newest
+ * of its log that is believed in. A release that says neither token nor permits may be of any: the
+ * cores of all end with it if they differ, and without a violation nothing was tested.
  */
 #include "judges.h"
 #include "scan_logs.h"
@@ -300,8 +298,12 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
     int rc = push_hold(scan, ok, &grant);
     if (rc != 0)
         return rc;
-    if ((ok->flags & LB_EVF_OVER) != 0 && c->model->lease && c->n_over++ == 0)
-        c->first_over = grant.hold;
+    if ((ok->flags & LB_EVF_OVER) != 0 && c->model->lease) {
+        uint32_t *over = lb_array_push(&c->over, sizeof *over);
+        if (over == NULL)
+            return lb_out_of_memory(c);
+        *over = grant.hold;
+    }
     struct lb_open *slot = lb_array_push(&scan->grants, sizeof *slot);
     if (slot == NULL)
         return lb_out_of_memory(c);
