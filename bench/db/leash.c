@@ -117,7 +117,7 @@ void lb_leash_end(struct lb_leash_wait *wait)
 #define LOOK_NS    (50 * MS_NS)
 #define TO_TAKE_NS (2000 * MS_NS) /* what a cancelled statement has until its socket is shut */
 #define TO_TAKE_MOST_NS                                                                            \
-    (500 * MS_NS) /* ... after the second pull; and for a server to be asked                       \
+    (300 * MS_NS) /* ... after the second pull; and for a server to be asked                       \
                    */
 
 /* The time from which on waits are bounded; UINT64_MAX: they are not. */
@@ -131,11 +131,20 @@ static uint64_t bound_from_ns(void)
     return from_ns != 0 ? from_ns : UINT64_MAX;
 }
 
+/* The server does not answer, and its time is over. */
+static bool is_last(void)
+{
+    uint64_t from_ns = atomic_load(&pulled_ns);
+    return atomic_load(&has_cut) && from_ns != 0 &&
+           (atomic_load(&is_hard) ||
+            lb_now_ns() >= from_ns + LB_LEASH_LATE_S * UINT64_C(1000000000));
+}
+
 /* How long a wait may last. */
 static uint64_t patience_ns(bool can_cancel)
 {
-    bool hard = atomic_load(&is_hard);
-    if (can_cancel || (atomic_load(&has_cut) && hard))
+    bool hard = atomic_load(&is_hard) || is_last();
+    if (can_cancel || atomic_load(&has_cut))
         return (hard ? LB_LEASH_HARD_MS : LB_LEASH_EACH_MS) * MS_NS;
     return (hard ? LB_LEASH_HARD_LAST_MS : LB_LEASH_LAST_MS) * MS_NS;
 }
@@ -144,14 +153,15 @@ static uint64_t patience_ns(bool can_cancel)
  * shut without it. */
 static void end_wait(struct lb_leash_wait *wait, uint64_t now_ns, bool *can_ask)
 {
-    if (wait->cancel != NULL && wait->cancelled_ns == 0 && *can_ask) {
+    bool asks_no_more = is_last();
+    if (wait->cancel != NULL && wait->cancelled_ns == 0 && *can_ask && !asks_no_more) {
         wait->cancel(wait->arg);
         wait->cancelled_ns = lb_now_ns();
         *can_ask = wait->cancelled_ns - now_ns < TO_TAKE_MOST_NS;
         return;
     }
     uint64_t to_take_ns = atomic_load(&is_hard) ? TO_TAKE_MOST_NS : TO_TAKE_NS;
-    if (wait->cancelled_ns != 0 && now_ns < wait->cancelled_ns + to_take_ns)
+    if (!asks_no_more && wait->cancelled_ns != 0 && now_ns < wait->cancelled_ns + to_take_ns)
         return;
     if (shutdown(wait->fd, SHUT_RDWR) == 0)
         atomic_store(&has_cut, true);
@@ -271,6 +281,15 @@ bool lb_leash_is_over(uint64_t *since_ns)
     if (*since_ns == 0)
         *since_ns = now_ns;
     return now_ns >= from_ns && now_ns - *since_ns >= patience_ns(true);
+}
+
+unsigned lb_leash_connect_s(void)
+{
+    enum { USUAL_S = 10, PULLED_S = 3, LAST_S = 1 };
+    if (!lb_leash_is_pulled())
+        return USUAL_S;
+    bool hard = atomic_load(&is_hard), cut = atomic_load(&has_cut);
+    return is_last() ? 0 : hard || cut ? LAST_S : PULLED_S;
 }
 
 bool lb_leash_has_cut(void)

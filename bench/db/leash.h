@@ -11,7 +11,11 @@
  * In the first LB_LEASH_FIRST_S after the first pull everything may still end in an orderly way.
  * Afterwards, and at once after the second pull, no statement lasts longer than LB_LEASH_EACH_MS
  * (LB_LEASH_HARD_MS after the second pull). A wait that has no way to be cancelled, such as a DROP
- * at the end, has LB_LEASH_LAST_MS (LB_LEASH_HARD_LAST_MS).
+ * at the end, has LB_LEASH_LAST_MS (LB_LEASH_HARD_LAST_MS). Once a socket had to be shut down, the
+ * server does not answer: such a wait then has no longer than a statement, and a new connection one
+ * second. LB_LEASH_LATE_S after the first pull, and after the second, such a server gets no new
+ * connection, and no request to cancel. So the program ends within 10 s of the first pull, and
+ * within about 1 s of the second.
  */
 #ifndef LB_LEASH_H
 #define LB_LEASH_H
@@ -20,10 +24,11 @@
 #include <stdint.h>
 
 enum {
-    LB_LEASH_FIRST_S = 5,
+    LB_LEASH_FIRST_S = 4,
+    LB_LEASH_LATE_S = 8,
     LB_LEASH_EACH_MS = 1000,
     LB_LEASH_HARD_MS = 200,
-    LB_LEASH_LAST_MS = 10000,
+    LB_LEASH_LAST_MS = 4000,
     LB_LEASH_HARD_LAST_MS = 1000
 };
 
@@ -62,6 +67,8 @@ void lb_leash_due(uint64_t at_ns);
 /* True if they are bounded now, and by lb_leash_due() alone. */
 bool lb_leash_is_due(void);
 bool lb_leash_is_pulled(void);
+/* How many seconds a new connection may take; 0: none is to be made any more. */
+unsigned lb_leash_connect_s(void);
 /* Has a socket been shut down since then? There is no use in trying again. */
 bool lb_leash_has_cut(void);
 /* It does not end after all. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # A server that hangs: its processes exist, but do not answer. A run and an exploration with a
-# request to end do end, and name their remains. It takes a minute: only with LB_TEST_SOAK=1. The
+# request to end do end, and name their remains. It takes half a minute: only with LB_TEST_SOAK=1. The
 # servers are the test's own.
 use strict;
 use warnings;
@@ -60,6 +60,7 @@ for my $what (sort keys %runs) {
     my ($status, undef, $err) = finish($runs{$what});
     like($status, $what =~ /run/ ? qr{^130\z} : qr{^(?:3|130)\z}, "$what: exit status") or diag $err;
     unlike($err, qr/lockbench:.*\n.*lockbench:/s, "$what: at most one line");
+    like($err, qr/the server does not answer/, "$what: no connection is tried any more") if $what =~ /run/;
     note $err;
 }
 done_testing();

@@ -118,11 +118,12 @@ static void set_ssl(MYSQL *my, const struct lb_mariadb_uri *uri)
 static MYSQL *connect_node(const struct lb_mariadb_uri *uri, const struct lb_mariadb_node *node,
                            const struct lb_maria_wish *wish, struct lb_error *err)
 {
-    unsigned timeout_s = lb_leash_is_pulled() ? 3 : 10;
+    unsigned timeout_s = lb_leash_connect_s();
     char name[64], where[300];
-    MYSQL *my = mysql_init(NULL);
+    MYSQL *my = timeout_s > 0 ? mysql_init(NULL) : NULL;
     if (my == NULL) {
-        lb_fail(err, LB_E_MEMORY, "out of memory");
+        lb_fail(err, timeout_s > 0 ? LB_E_MEMORY : LB_E_ENV, "cannot connect to MariaDB: %s",
+                timeout_s > 0 ? "out of memory" : "the server does not answer");
         return NULL;
     }
     snprintf(name, sizeof name, "lockbench %s", wish->role != NULL ? wish->role : "");

@@ -81,13 +81,28 @@ static void ignore_notice(void *arg, const char *message)
 static int fail_connect(PGconn *pg, const char *password, struct lb_error *err)
 {
     const char *reason = pg != NULL ? PQerrorMessage(pg) : "out of memory";
-    lb_fail(err, LB_E_ENV, "cannot connect to PostgreSQL: %s",
-            reason[0] != '\0' ? reason : "no answer within connect_timeout");
+    size_t n = strlen(reason); /* it ends with ": " where the time ran out */
+    lb_fail(err, LB_E_ENV, "cannot connect to PostgreSQL: %s%s", reason,
+            n == 0 || reason[n - 1] == ' ' ? "no answer within connect_timeout" : "");
     bool is_secret = password != NULL && strlen(password) > 2; /* shorter ones are in any text */
     for (char *at = err->message; is_secret && (at = strstr(at, password)) != NULL;)
         for (size_t i = 0; password[i] != '\0'; i++)
             *at++ = '*';
     return LB_E_ENV;
+}
+
+static unsigned timeout_of(const PQconninfoOption *options)
+{
+    const char *own = option_value(options, "connect_timeout");
+    return own != NULL && !lb_leash_is_pulled() ? (unsigned)strtoul(own, NULL, 10)
+                                                : lb_leash_connect_s();
+}
+
+static bool has_hosts(const PQconninfoOption *options)
+{
+    const char *host = option_value(options, "host"), *address = option_value(options, "hostaddr");
+    return (host != NULL && strchr(host, ',') != NULL) ||
+           (address != NULL && strchr(address, ',') != NULL);
 }
 
 /* Connects with the target's own settings, and with start-up options behind the user's own (NULL:
@@ -98,8 +113,10 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
     enum { MAX_KEYS = 64 };
     const char *keys[MAX_KEYS + 5], *values[MAX_KEYS + 5];
     PQconninfoOption *options = NULL;
-    char name[64], *merged = NULL;
+    char name[64], timeout[16], *merged = NULL;
     size_t n = 0;
+    if (lb_leash_connect_s() == 0)
+        return lb_fail(err, LB_E_ENV, "cannot connect to PostgreSQL: the server does not answer");
     int r = parse_uri(uri, &options, err);
     if (r < 0)
         return r;
@@ -113,13 +130,13 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
         PQconninfoFree(options);
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     }
-    const char *timeout = option_value(options, "connect_timeout");
-    if (timeout == NULL)
-        timeout = lb_leash_is_pulled() ? "3" : "10";
+    unsigned timeout_s = timeout_of(options);
+    snprintf(timeout, sizeof timeout, "%u", timeout_s);
     keys[n] = "connect_timeout";
     values[n++] = timeout;
     for (const PQconninfoOption *o = options; o->keyword != NULL && n < MAX_KEYS; o++)
-        if (o->val != NULL && strcmp(o->keyword, "options") != 0) {
+        if (o->val != NULL && strcmp(o->keyword, "options") != 0 &&
+            strcmp(o->keyword, "connect_timeout") != 0) {
             keys[n] = o->keyword;
             values[n++] = o->val;
         }
@@ -132,7 +149,7 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
         values[n++] = which;
     }
     keys[n] = values[n] = NULL;
-    PGconn *pg = lb_pg_wire_connect(keys, values, (unsigned)strtoul(timeout, NULL, 10));
+    PGconn *pg = lb_pg_wire_connect(keys, values, has_hosts(options), timeout_s);
     *ret_refused = false;
     if (pg == NULL || PQstatus(pg) != CONNECTION_OK) {
         r = fail_connect(pg, password, err);

@@ -154,7 +154,7 @@ static PGconn *connect_other(PGconn *pg, const char *database)
             values[n++] = strcmp(o->keyword, "dbname") == 0 ? database : o->val;
         }
     keys[n] = values[n] = NULL;
-    PGconn *other = lb_pg_wire_connect(keys, values, TIMEOUT_S);
+    PGconn *other = lb_pg_wire_connect(keys, values, true, TIMEOUT_S);
     PQconninfoFree(options);
     return other;
 }

@@ -14,19 +14,44 @@
  * them now and then. */
 #define LOOK_NS UINT64_C(1000000)
 
-PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, unsigned timeout_s)
+/* Waits for the socket; a slice of the time, so that the caller sees when the program is to end. */
+static bool await_connection(int socket, bool writes, uint64_t deadline_ns)
 {
-    if (!lb_carrier_is_here())
+    const uint64_t slice_ns = UINT64_C(200000000);
+    uint64_t until_ns = lb_now_ns() + slice_ns;
+    until_ns = deadline_ns < until_ns ? deadline_ns : until_ns;
+    if (lb_carrier_is_here())
+        return lb_carrier_wait_once(socket, writes, until_ns);
+    uint64_t now_ns = lb_now_ns();
+    struct pollfd want = {.fd = socket, .events = writes ? POLLOUT : POLLIN};
+    return poll(&want, 1, now_ns < until_ns ? (int)((until_ns - now_ns + 999999) / 1000000) : 0) !=
+           0;
+}
+
+/* libpq's own way, which cannot be interrupted, gives each of several hosts its time. */
+PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, bool has_hosts,
+                           unsigned timeout_s)
+{
+    if (!lb_carrier_is_here() && has_hosts && !lb_leash_is_pulled())
         return PQconnectdbParams(keys, values, 0);
     PGconn *pg = PQconnectStartParams(keys, values, 0);
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+    bool is_pulled = lb_leash_is_pulled();
     uint64_t deadline_ns =
         timeout_s > 0 ? lb_now_ns() + timeout_s * UINT64_C(1000000000) : UINT64_MAX;
     while (pg != NULL && PQstatus(pg) != CONNECTION_BAD && state != PGRES_POLLING_OK &&
            state != PGRES_POLLING_FAILED) {
-        if (!lb_carrier_wait_once(PQsocket(pg), state == PGRES_POLLING_WRITING, deadline_ns))
+        if (await_connection(PQsocket(pg), state == PGRES_POLLING_WRITING, deadline_ns)) {
+            state = PQconnectPoll(pg);
+            continue;
+        }
+        uint64_t now_ns = lb_now_ns();
+        uint64_t last_ns = now_ns + lb_leash_connect_s() * UINT64_C(1000000000);
+        if (!is_pulled && lb_leash_is_pulled() && last_ns < deadline_ns)
+            deadline_ns = last_ns;
+        is_pulled = lb_leash_is_pulled();
+        if (now_ns >= deadline_ns)
             break;
-        state = PQconnectPoll(pg);
     }
     return pg;
 }

@@ -12,8 +12,10 @@
 
 #include <libpq-fe.h>
 
-/* As PQconnectdbParams. timeout_s: in a fiber, where libpq keeps no time; 0: none. */
-PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, unsigned timeout_s);
+/* As PQconnectdbParams, within timeout_s (0: no bound), and cut short when the program is to end.
+ * has_hosts: several hosts, each of which has its time, if this is no fiber. */
+PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, bool has_hosts,
+                           unsigned timeout_s);
 
 /* As PQgetResult. watch: of the connection's socket; NULL: it is rarely waited for. */
 PGresult *lb_pg_wire_next(PGconn *pg, struct lb_watch *watch);
