@@ -86,6 +86,7 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     if (r != 0 || !testbed->doubts)
         return r;
     /* An assumption of the finer relation is wrong: search again without it. */
+    options.void_from_now = NULL;
     testbed->is_local = testbed->doubts = false;
     testbed->rules.fine = testbed->rules.fixed = 0;
     testbed->n_given_up = testbed->n_deadlocks = testbed->n_stuck = testbed->n_through = 0;

@@ -39,6 +39,8 @@ struct lb_explore_watch {
     void *arg;
 };
 
+enum { LB_EXPLORE_RESOURCES = 4 };
+
 /* The plan of an exploration. Borrowed. */
 struct lb_explore_plan {
     const struct lb_strategy *strategy;
@@ -47,15 +49,17 @@ struct lb_explore_plan {
     const struct lb_setting *settings; /* --opt */
     size_t n_settings;
     enum lb_isolation isolation;
-    uint32_t workers;  /* 1 .. LB_MAX_WORKERS; queue: consumers */
-    uint32_t rounds;   /* operations of each: acquire to release, or claim to complete */
-    uint32_t readers;  /* lock: how many of the workers ask in shared mode */
-    uint32_t capacity; /* lock: how many may hold it */
-    uint32_t items;    /* queue: put before the start; 0: as many as there are claims */
-    uint32_t putters;  /* queue: workers that put, `rounds` items each, beside the consumers */
-    uint32_t rescuers; /* that run `recover`, `rounds` times each, at any time */
-    uint32_t blockers; /* that lock all rows, change none, and let them go, `rounds` times each */
-    uint32_t renewals; /* heartbeats of each hold, or of each item that was claimed */
+    uint32_t workers;   /* 1 .. LB_MAX_WORKERS; queue: consumers */
+    uint32_t rounds;    /* operations of each: acquire to release, or claim to complete */
+    uint32_t readers;   /* lock: how many of the workers ask in shared mode */
+    uint32_t capacity;  /* lock: how many may hold it */
+    uint32_t resources; /* lock: how many each worker acquires one after the other, and releases in
+                           the opposite order; 0: one */
+    uint32_t items;     /* queue: put before the start; 0: as many as there are claims */
+    uint32_t putters;   /* queue: workers that put, `rounds` items each, beside the consumers */
+    uint32_t rescuers;  /* that run `recover`, `rounds` times each, at any time */
+    uint32_t blockers;  /* that lock all rows, change none, and let them go, `rounds` times each */
+    uint32_t renewals;  /* heartbeats of each hold, or of each item that was claimed */
     uint32_t frees; /* queue: rounds of each worker that give the items back, before the others */
     uint32_t batch; /* queue: items per claim */
     uint32_t polls; /* tries of one operation that change something and are refused */

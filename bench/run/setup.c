@@ -37,6 +37,8 @@ static size_t shared_size(uint32_t n_workers)
 enum { WATCHED_ITEMS = 1 << 24 };
 
 /* Service and response of each measure, and the pacing. */
+/* After how long a retried item is due, at most: the run waits for it. */
+#define LONGEST_DELAY_NS UINT64_C(50000000)
 enum { HISTOGRAMS = 2 * LB_MEASURES + 1 };
 
 static size_t histograms_size(uint32_t n_workers)
@@ -297,7 +299,9 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
         .capacity = run->capacity,
         .ttl_ms = (uint32_t)(scenario->ttl_ns / 1000000),
         .limit_ms = (uint32_t)(scenario->ttl_ns / 1000000),
-        .delay_ms = (uint32_t)(scenario->ttl_ns > 0 ? scenario->ttl_ns / 4000000 : 50),
+        .delay_ms = (uint32_t)(scenario->ttl_ns > 0 && scenario->ttl_ns < 4 * LONGEST_DELAY_NS
+                                   ? scenario->ttl_ns / 4000000
+                                   : LONGEST_DELAY_NS / 1000000),
         .period_ms = (uint32_t)(scenario->period_ns / 1000000),
         .clock_ahead_ms = clock_ahead_ms(scenario),
         .is_forked = scenario->processes > 0,

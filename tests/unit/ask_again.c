@@ -145,6 +145,12 @@ static void what_there_is_no_time_for_is_not_run(void **state)
     m.cells[1].took_ns = 20 * S;
     m.outlook.budget_ns = 20 * S;
     assert_true(lb_is_out_of_budget(&m.report, &m.cells[0]));
+    m.outlook.is_guest = true; /* a program: its start does not count, and its run took 3 */
+    m.outcome.elapsed_ns = 3 * S;
+    m.outlook.budget_ns = 7 * S;
+    assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));
+    m.outlook.budget_ns = 6 * S - 1;
+    assert_true(lb_is_out_of_budget(&m.report, &m.cells[0]));
     m.cells[1].n_runs = 0; /* nothing was run before */
     m.outlook.budget_ns = 1 * S;
     assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));

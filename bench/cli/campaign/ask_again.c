@@ -51,6 +51,18 @@ struct used {
     double slowness;              /* of stressed runs, by which more is reckoned with; from 1 on */
 };
 
+/* The time that counts. A program's start may take seconds, at each run anew: only its work counts.
+ */
+static uint64_t counted(const struct lb_cell *cell)
+{
+    uint64_t ns = 0;
+    if (!cell->outlook->is_guest)
+        return cell->took_ns;
+    for (size_t r = 0; r < cell->n_runs; r++)
+        ns += cell->scenario.warmup_ns + cell->runs[r]->elapsed_ns;
+    return ns < cell->took_ns ? ns : cell->took_ns;
+}
+
 static struct used used_by(const struct lb_report *report, const struct lb_outlook *outlook)
 {
     struct used used = {.slowness = 1};
@@ -59,11 +71,11 @@ static struct used used_by(const struct lb_report *report, const struct lb_outlo
         const struct lb_cell *cell = &report->cells[i];
         if (cell->outlook != outlook || cell->n_runs == 0)
             continue;
-        uint64_t whole_ns = cost_of(cell) * cell->n_runs;
-        used.took_ns += cell->took_ns;
-        used.planned_ns += cell->took_ns < whole_ns ? cell->took_ns : whole_ns;
-        used.late_ns += cell->took_ns > whole_ns ? cell->took_ns - whole_ns : 0;
-        took_ns += cell->is_explored ? 0 : (double)cell->took_ns;
+        uint64_t counted_ns = counted(cell), whole_ns = cost_of(cell) * cell->n_runs;
+        used.took_ns += counted_ns;
+        used.planned_ns += counted_ns < whole_ns ? counted_ns : whole_ns;
+        used.late_ns += counted_ns > whole_ns ? counted_ns - whole_ns : 0;
+        took_ns += cell->is_explored ? 0 : (double)counted_ns;
         cost_ns += cell->is_explored ? 0 : (double)whole_ns;
     }
     if (cost_ns > 0 && took_ns > cost_ns)
@@ -118,7 +130,7 @@ bool lb_is_asked_again(const struct lb_report *report, const struct lb_cell *cel
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *other = &report->cells[i];
         if (other->outlook == cell->outlook)
-            ns += other->state == LB_CELL_PENDING ? cost_of(other) : other->took_ns;
+            ns += other->state == LB_CELL_PENDING ? cost_of(other) : counted(other);
     }
     return ns <= cell->outlook->budget_ns;
 }

@@ -77,6 +77,12 @@ static void explore_lost_items(struct lb_asking *m)
                      "it claims recovery: a worker dies at each point, and its item returns");
     ask->explored.deaths = 1;
     ask->explored.items = 1;
+    if (f->takes_many) {
+        ask = add_explored(m, "explore+two+crash",
+                           "it has :n: a worker with two items dies at each point");
+        ask->explored.workers = ask->explored.deaths = 1;
+        ask->explored.items = ask->explored.batch = 2;
+    }
     if (!f->has_free)
         return;
     ask = add_explored(m, "explore+free+crash", "it has free: a worker that gives back dies, too");
@@ -156,6 +162,20 @@ static void explore_ends(struct lb_asking *m)
     }
 }
 
+static void explore_shared(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (f->has_mode)
+        add_explored(m, "explore+reader", "it has :mode: one of the two reads")->explored.readers =
+            1;
+    if (f->has_capacity) {
+        struct lb_ask *ask = add_explored(
+            m, "explore+limit", "it has :capacity: three workers, and two of them may hold");
+        ask->explored.workers = 3;
+        ask->explored.capacity = 2;
+    }
+}
+
 void lb_asks_explore(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -167,6 +187,10 @@ void lb_asks_explore(struct lb_asking *m)
         return;
     }
     add_explored(m, "explore", "every order of two workers' statements");
+    if (lock && lb_asking_claims(m, LB_G_EXCLUSIVE) &&
+        m->program->sections[LB_S_ACQUIRE].tx != LB_TX_HOLD)
+        add_explored(m, "explore+two locks", "each worker has two locks at once")
+            ->explored.resources = 2;
     if (!lock && (f->puts_apart || (f->puts_in_steps && lb_asking_on_server(m)))) {
         ask =
             add_explored(m, "explore+put",
@@ -198,16 +222,8 @@ void lb_asks_explore(struct lb_asking *m)
     if (lock && f->has_renew && lb_features_lease(f) && lb_asking_claims(m, LB_G_RECOVERY) &&
         !m->program->ends_by_recover && !waiters_count(f))
         explore_dead_renewer(m);
-    if (lock && f->has_mode) {
-        ask = add_explored(m, "explore+reader", "it has :mode: one of the two reads");
-        ask->explored.readers = 1;
-    }
-    if (lock && f->has_capacity) {
-        ask = add_explored(m, "explore+limit",
-                           "it has :capacity: three workers, and two of them may hold");
-        ask->explored.workers = 3;
-        ask->explored.capacity = 2;
-    }
+    if (lock)
+        explore_shared(m);
     explore_cuts(m);
     if (m->outlook->budget_ns >= THIRD_FROM_S * SECOND_NS) {
         ask = add_explored(m, "explore+third", "there is time for a third worker");

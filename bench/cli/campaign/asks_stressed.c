@@ -258,14 +258,19 @@ static void stress_lock(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     add_stressed(m, "mutex-hot", NULL, 2200, crowd_reason(m, "a crowd at one lock"));
+    struct lb_ask *ask =
+        add_stressed(m, "mutex-spread", NULL, 1200, "four locks, two workers each");
+    set(ask, "resources", "4");
+    set(ask, "duration", "1s");
+    set(ask, "progress-bound", "0");
     fail_over(m, "mutex-hot");
     if (f->has_enqueue || f->n_begin > 1 || lb_asking_claims(m, LB_G_FIFO)) {
-        struct lb_ask *ask = add_stressed(m, "mutex-pair", NULL, 2200,
-                                          "it takes several statements: two meet at a free lock");
+        ask = add_stressed(m, "mutex-pair", NULL, 2200,
+                           "it takes several statements: two meet at a free lock");
         set(ask, "duration", "2s");
     }
     if (f->has_mode)
-        add_stressed(m, "readers-writers", NULL, 2200, "it has :mode: many read, some write");
+        add_stressed(m, "readers-writers", NULL, 4200, "it has :mode: many read, some write");
     if (f->has_cancel)
         give_up(m);
     if (f->has_capacity)
@@ -280,11 +285,6 @@ static void stress_lock(struct lb_asking *m)
         add_stressed(m, "periodic-job", NULL, 4000,
                      "it has :period_ms: a job is due again and again");
     lose_connections(m, "mutex-hot");
-    struct lb_ask *ask =
-        add_stressed(m, "mutex-spread", NULL, 1200, "several locks, few workers each");
-    set(ask, "resources", "4");
-    set(ask, "duration", "1s");
-    set(ask, "progress-bound", "0");
 }
 
 static struct lb_ask *add_late(struct lb_asking *m, const char *scenario, const char *name,

@@ -65,10 +65,11 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
     const struct {
         const char *name;
         uint32_t value;
-    } counts[] = {
-        {"rounds", ask->rounds},     {"readers", ask->readers},   {"capacity", ask->capacity},
-        {"rescuers", ask->rescuers}, {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
-        {"producers", ask->putters}, {"frees", ask->frees},       {"batch", ask->batch}};
+    } counts[] = {{"rounds", ask->rounds},     {"readers", ask->readers},
+                  {"capacity", ask->capacity}, {"rescuers", ask->rescuers},
+                  {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
+                  {"producers", ask->putters}, {"frees", ask->frees},
+                  {"batch", ask->batch},       {"resources", ask->resources}};
     char flag[40];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
@@ -113,6 +114,12 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
     lb_command_add(buf, size, setting);
 }
 
+/* Perhaps no worker may have two locks of the protocol: then a wait for the second one is no break.
+ */
+enum {
+    BESIDE_OTHERS = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED)
+};
+
 /* A known break that was not found is out of reach for these few workers: no "held". Nor is there
  * one when the search did not come to its end. */
 static void take_findings(const struct lb_cell *cell, const struct lb_explored *explored,
@@ -124,14 +131,16 @@ static void take_findings(const struct lb_cell *cell, const struct lb_explored *
         bool is_sure = finding->verdict != LB_V_VIOLATED || explored->confirmed;
         bool is_out_of_reach = finding->verdict == LB_V_HELD &&
                                lb_cell_why_broken(cell, (enum lb_guarantee)g)[0] != '\0';
+        bool is_beside = cell->explored.resources > 1 && (BESIDE_OTHERS & LB_G_BIT(g)) == 0;
         bool is_bounded = finding->verdict == LB_V_HELD && !explored->complete;
-        if (is_sure && !is_out_of_reach && !is_bounded && !explored->search.differs)
+        if (is_sure && !is_out_of_reach && !is_bounded && !is_beside && !explored->search.differs)
             continue;
         if (finding->verdict == LB_V_NOT_CLAIMED)
             continue;
         finding->verdict = LB_V_NOT_TESTED;
         snprintf(finding->reason, sizeof finding->reason, "%s",
-                 is_bounded && !is_out_of_reach
+                 is_beside ? "each worker has two locks at once, and the protocol may allow one"
+                 : is_bounded && !is_out_of_reach
                      ? "no violation found, but not every schedule was run in the time"
                  : is_out_of_reach
                      ? "known to be broken, but not by the order of statements of two "
@@ -199,6 +208,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .cuts = cell->explored.cuts,
         .ticks = cell->explored.ticks,
         .capacity = cell->explored.capacity > 0 ? cell->explored.capacity : 1,
+        .resources = cell->explored.resources,
         .frees = cell->explored.frees,
         .batch = cell->explored.batch > 0 ? cell->explored.batch : 1,
         .polls = POLLS,

@@ -100,8 +100,8 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
                   readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
                   producers = {0, 0, LB_MAX_WORKERS - 1}, rescuers = {0, 0, LB_MAX_WORKERS - 1},
                   blockers = {0, 0, LB_MAX_WORKERS - 1}, renewals = {0, 0, 20}, frees = {0, 0, 20},
-                  batch = {1, 1, LB_CLAIM_ROOM}, preemptions = {0, 0, 1000},
-                  random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
+                  resources = {1, 1, LB_EXPLORE_RESOURCES}, batch = {1, 1, LB_CLAIM_ROOM},
+                  preemptions = {0, 0, 1000}, random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
                   most = {0, 1, UINT64_MAX / 2}, choices = {LB_CHOICE_REPLAYS, 0, 1000000};
     const struct {
         const char *option, *text;
@@ -118,6 +118,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
         {"blockers", args->blockers, &blockers},
         {"renewals", args->renewals, &renewals},
         {"frees", args->frees, &frees},
+        {"resources", args->resources, &resources},
         {"batch", args->batch, &batch},
         {"preemptions", args->preemptions, &preemptions},
         {"random", args->random, &random},
@@ -139,6 +140,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->blockers = (uint32_t)blockers.value;
     plan->renewals = (uint32_t)renewals.value;
     plan->frees = (uint32_t)frees.value;
+    plan->resources = (uint32_t)resources.value;
     plan->batch = (uint32_t)batch.value;
     plan->search.preemptions = args->preemptions != NULL ? (int)preemptions.value : -1;
     plan->search.random = random.value;
@@ -250,6 +252,7 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--blockers", own->blockers},
         {"--renewals", own->renewals},
         {"--frees", own->frees},
+        {"--resources", own->resources},
         {"--claims", own->claims},
         {"--isolation", own->isolation},
         {"--steps", own->steps},

@@ -173,6 +173,8 @@ static const struct flag flags[] = {
      "number of heartbeats in each hold, or for each item that was claimed (0)"},
     {"frees", 0, FLAG_TEXT, TO(explore.frees), LB_FLAGS_EXPLORE, "N",
      "queues: number of rounds of each worker that end with free, before the others (0)"},
+    {"resources", 0, FLAG_TEXT, TO(explore.resources), LB_FLAGS_EXPLORE, "N",
+     "locks: number of resources that each worker holds at once (1)"},
     {"claims", 0, FLAG_TEXT, TO(explore.claims), LB_FLAGS_EXPLORE, "LIST",
      "judges these guarantees instead of those that the strategy claims"},
     {"batch", 0, FLAG_TEXT, TO(explore.batch), LB_FLAGS_EXPLORE, "N",

@@ -217,7 +217,7 @@ static struct lb_model model_of(const struct lb_testbed *testbed, bool drained, 
 {
     const struct lb_strategy *strategy = testbed->plan.strategy;
     struct lb_model model = {.queue = strategy->shape == LB_QUEUE,
-                             .n_resources = 1,
+                             .n_resources = testbed->strategy_plan.n_resources,
                              .capacity = testbed->capacity,
                              .lease = strategy->is_lease,
                              .claims = strategy->claims,

@@ -14,8 +14,14 @@
 struct script {
     struct lb_task *task;
     struct lb_request request;
-    struct lb_grant grant;
+    struct lb_grant grants[LB_EXPLORE_RESOURCES];
 };
+
+/* Of the resource that is asked for, or was granted last. */
+static struct lb_grant *grant_of(struct script *script)
+{
+    return &script->grants[script->request.resource];
+}
 
 /* The gate before a try; LB_TIMEOUT when there have been too many. */
 static int begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_error *err)
@@ -63,11 +69,11 @@ static int insist(struct script *script, lb_lock_operation *operate, enum lb_ste
         int r = begin_try(task, kind, err);
         if (r != 0)
             return r;
-        uint64_t memory = remembers ? digest_of_memory(&script->grant.bag) : 0;
-        r = operate(&task->op, &script->request, &script->grant, err);
+        uint64_t memory = remembers ? digest_of_memory(&grant_of(script)->bag) : 0;
+        r = operate(&task->op, &script->request, grant_of(script), err);
         if (is_release && r == LB_REFUSED)
             return r;
-        bool learned = remembers && digest_of_memory(&script->grant.bag) != memory;
+        bool learned = remembers && digest_of_memory(&grant_of(script)->bag) != memory;
         if (!lb_task_retries(task, r, learned))
             return r;
         task->op.holds = is_release;
@@ -137,18 +143,20 @@ static int renew(struct script *script, struct lb_item *item, struct lb_error *e
             if (r != 0)
                 return r;
             r = item != NULL ? lb_operate_item(&task->op, LB_OP_RENEW_ITEM, item, err)
-                             : lb_operate_renew(&task->op, &script->request, &script->grant, err);
+                             : lb_operate_renew(&task->op, &script->request, grant_of(script), err);
         } while (r != LB_REFUSED && lb_task_retries(task, r, false));
         lb_task_note(task, r == LB_OK ? "renewed" : "told that it is over");
     }
     return r;
 }
 
-static int lock_round(struct script *script, struct lb_error *err)
+/* Asks until it is granted: LB_OK, or the reason why it was not. */
+static int take_lock(struct script *script, struct lb_error *err)
 {
     struct lb_task *task = script->task;
     const struct lb_strategy_plan *plan = task->actor.plan;
     int r = LB_OK;
+    task->memory = &grant_of(script)->bag;
     if (plan->strategy->flow->enqueue != NULL && lb_strategy_has(plan, LB_S_ENQUEUE))
         r = insist(script, lb_operate_enqueue, LB_STEP_POLL, err);
     if (r != LB_OK)
@@ -158,20 +166,44 @@ static int lock_round(struct script *script, struct lb_error *err)
         lb_strategy_has(plan, LB_S_CANCEL)) {
         int cancelled = lb_task_begin_try(task, LB_STEP_POLL, err);
         if (cancelled >= 0)
-            cancelled = lb_operate_cancel(&task->op, &script->request, &script->grant, err);
+            cancelled = lb_operate_cancel(&task->op, &script->request, grant_of(script), err);
         return cancelled < 0 ? cancelled : r;
     }
+    return r;
+}
+
+/* Acquires the resource and those behind it, and releases them in the opposite order. */
+static int lock_round(struct script *script, uint32_t resource, struct lb_error *err)
+{
+    struct lb_task *task = script->task;
+    const uint32_t n_resources = task->actor.plan->n_resources;
+    bool is_only = n_resources == 1;
+    script->request.resource = resource;
+    int r = take_lock(script, err);
     if (r != LB_OK)
         return r;
-    lb_task_note(task, "holds from here");
+    if (is_only)
+        lb_task_note(task, "holds from here");
+    else
+        lb_task_note(task, "holds r%u from here", resource);
     task->has_it = true;
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
     if (r >= 0)
         r = renew(script, NULL, err);
+    if (r == LB_OK && resource + 1 < n_resources) {
+        task->op.holds = false;
+        r = lock_round(script, resource + 1, err);
+        script->request.resource = resource;
+        task->memory = &grant_of(script)->bag;
+        task->op.holds = task->has_it = true;
+        r = r < 0 || r == LB_LOST ? r : LB_OK;
+    }
     if (r == LB_OK)
         r = insist(script, lb_operate_release, LB_STEP_LEAVE, err);
-    if (r == LB_OK)
+    if (r == LB_OK && is_only)
         lb_task_note(task, "released");
+    else if (r == LB_OK)
+        lb_task_note(task, "released r%u", resource);
     task->has_it = false;
     return r;
 }
@@ -375,7 +407,7 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
     case LB_ROLE_WORKER:
     default:
         if (task->actor.plan->strategy->shape == LB_LOCK)
-            return lock_round(script, err);
+            return lock_round(script, 0, err);
         return queue_round(script, round < task->testbed->plan.frees ? LB_OP_FREE : LB_OP_COMPLETE,
                            err);
     }
@@ -399,7 +431,7 @@ int lb_task_script(struct lb_task *task, struct lb_error *err)
     const struct lb_explore_plan *plan = &task->testbed->plan;
     const struct lb_strategy_plan *strategy_plan = task->actor.plan;
     struct script script = {.task = task};
-    task->memory = &script.grant.bag;
+    task->memory = &script.grants[0].bag;
     script.request.shared = task->number >= plan->workers - plan->readers;
     script.request.capacity = plan->capacity;
     snprintf(task->actor.name, sizeof task->actor.name, "w%u", task->number);

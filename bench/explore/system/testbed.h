@@ -180,7 +180,7 @@ struct lb_testbed {
     struct lb_footprint *footprints; /* one per statement of the program */
     enum lb_statement_kind *kinds;
     struct lb_strategy_plan strategy_plan;
-    uint32_t capacity[1];
+    uint32_t capacity[LB_EXPLORE_RESOURCES];
     struct lb_gate gate;
     struct lb_gate setup_gate;                    /* of the control session during set-up */
     struct lb_prepared watching;                  /* the watch's statement */

@@ -404,7 +404,9 @@ static int keep_database(struct lb_testbed *testbed, struct lb_error *err)
 static int set_up(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
-    testbed->capacity[0] = plan->capacity;
+    const uint32_t n_resources = plan->resources > 1 ? plan->resources : 1;
+    for (uint32_t i = 0; i < n_resources; i++)
+        testbed->capacity[i] = plan->capacity;
     uint32_t limit_ms = testbed->strategy_plan.limit_ms;
     if (lb_testbed_has_programs(testbed) && check_programs(testbed, err) != 0)
         return err->code;
@@ -424,6 +426,11 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (plan->rescuers > 0 && !has_section(testbed, LB_S_RECOVER))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
                        plan->strategy->name);
+    if (n_resources > 1 && (lb_testbed_has_programs(testbed) ||
+                            testbed->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s holds its lock by a transaction, and can hold no second one beside it",
+                       plan->strategy->name);
     if (plan->frees > 0 && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_FREE)))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free, which --frees runs",
                        plan->strategy->name);
@@ -435,7 +442,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .settings = plan->settings,
         .n_settings = plan->n_settings,
         .space_no = testbed->db->space_number(testbed->space),
-        .n_resources = 1,
+        .n_resources = n_resources,
         .capacity = testbed->capacity,
         .ttl_ms = plan->ttl_ms,
         .limit_ms = limit_ms,
