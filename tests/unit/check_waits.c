@@ -120,6 +120,29 @@ static void tickets_are_kept(void **state)
     expect(LB_G_FIFO, LB_V_VIOLATED);
 }
 
+/* A line may drop waiters that it has not heard of for a lease. */
+static void who_was_silent_for_a_lease_may_have_lost_its_place(void **state)
+{
+    (void)state;
+    static const uint64_t ms = 1000000;
+    history_init(&history, false);
+    history.model.lease = true;
+    add_op(&history, 0, LB_OP_ACQUIRE, 1, 2, LB_EV_OK, 0, 0, 10, 0); /* a lease of 10 ms */
+    release(&history, 0, 0, 3, 4);
+    enqueue(0, 5, 6, 1, 0);
+    enqueue(1, 7, 8, 2, 0);
+    add_op(&history, 0, LB_OP_ACQUIRE, 2 * ms, 2 * ms + 1, LB_EV_FAIL, 0, 0, 0, 0);
+    add_op(&history, 1, LB_OP_ACQUIRE, 20 * ms, 20 * ms + 1, LB_EV_OK, 0, 0, 10, 0);
+    release(&history, 1, 0, 20 * ms + 2, 20 * ms + 3);
+    add_op(&history, 0, LB_OP_ACQUIRE, 30 * ms, 30 * ms + 1, LB_EV_FAIL, 0, 0, 0, 0);
+    expect(LB_G_FIFO, LB_V_HELD); /* no word for 28 ms */
+    history.n[0] -= 2;
+    for (uint64_t at = 5; at <= 30; at += 5)
+        add_op(&history, 0, LB_OP_ACQUIRE, at * ms, at * ms + 1, LB_EV_FAIL, 0, 0, 0, 0);
+    history.model.end_ns = 31 * ms;
+    expect(LB_G_FIFO, LB_V_VIOLATED);
+}
+
 static void what_is_judged_in_part_is_not_held(void **state)
 {
     (void)state;
@@ -493,6 +516,7 @@ int main(void)
         cmocka_unit_test(exclusion_says_who_came_first),
         cmocka_unit_test(stale_writes_are_harm),
         cmocka_unit_test(tickets_are_kept),
+        cmocka_unit_test(who_was_silent_for_a_lease_may_have_lost_its_place),
         cmocka_unit_test(what_is_judged_in_part_is_not_held),
         cmocka_unit_test(waits_have_a_bound),
         cmocka_unit_test(bounds_that_decide_nothing),

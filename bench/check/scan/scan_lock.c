@@ -219,21 +219,6 @@ static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_
     return push_token(c, ok);
 }
 
-static int leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant)
-{
-    if (!scan->has_ticket)
-        return 0;
-    scan->has_ticket = false;
-    struct lb_waiter *waiter = lb_array_push(&scan->c->waiters, sizeof *waiter);
-    if (waiter == NULL)
-        return lb_out_of_memory(scan->c);
-    *waiter = scan->ticket;
-    waiter->low = low;
-    waiter->high = high;
-    waiter->grant = grant;
-    return 0;
-}
-
 /* Grants that were given up without a release that took effect could pile up: of many, none is
  * expected to be released any more. */
 static void drop_fixed(struct lb_scan *scan, uint32_t resource)
@@ -257,6 +242,7 @@ static void set_lease(struct lb_scan *scan, struct lb_open *grant, const struct 
     grant->expiry_low = grant->expiry_high = LB_NEVER;
     if (!scan->c->model->lease || lease_ms == 0)
         return;
+    scan->lease_ms = lease_ms;
     /* Granted no earlier than its request, nor while it was waiting for another session. */
     uint64_t from_ns =
         scan->waited_ns > scan->invoke->time_ns ? scan->waited_ns : scan->invoke->time_ns;
@@ -278,8 +264,8 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
     struct lb_case *c = scan->c;
     lb_scan_wait_end(scan, ok->time_ns, true);
     if (scan->has_ticket && scan->ticket.resource == ok->object) {
-        int rc = leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack),
-                            lb_high(ok->time_ns, scan->slack), scan->index);
+        int rc = lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack),
+                                    lb_high(ok->time_ns, scan->slack), scan->index);
         if (rc != 0)
             return rc;
     }
@@ -323,6 +309,9 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
 {
     struct lb_case *c = scan->c;
     c->logs[scan->log].n_attempts++;
+    int rc = lb_scan_miss_try(scan, scan->invoke->time_ns, end != NULL ? end->time_ns : c->end_ns);
+    if (rc != 0)
+        return rc;
     if (type == LB_EV_OK)
         return acquired(scan, end);
     if (type == LB_EV_INFO || type == LB_EV_NONE) {
@@ -333,7 +322,8 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
         *unknown = (struct lb_unknown_grant){lb_low(scan->invoke->time_ns, scan->slack),
                                              scan->invoke->object};
         return type == LB_EV_NONE
-                   ? leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE)
+                   ? lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER,
+                                        LB_NONE)
                    : 0;
     }
     if (end->answer == LB_BUSY || end->answer == LB_TIMEOUT)
@@ -355,8 +345,10 @@ static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int typ
     if (type != LB_EV_OK || (end->flags & LB_EVF_TOKEN) == 0)
         return 0;
     /* A second ticket before a grant: the first one's place was left. */
-    int rc = leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
+    int rc =
+        lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
     scan->has_ticket = true;
+    scan->alive_ns = scan->invoke->time_ns;
     scan->ticket =
         (struct lb_waiter){.ticket = end->value,
                            .resource = end->object,
@@ -653,7 +645,8 @@ int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type)
                              end, type);
     default: /* LB_OP_CANCEL: the line is left at its request, with any answer */
         lb_scan_wait_end(scan, scan->invoke->time_ns, false);
-        return leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
+        return lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER,
+                                  LB_NONE);
     }
 }
 
@@ -671,7 +664,7 @@ int lb_scan_retire(struct lb_scan *scan, uint64_t low)
         end_hold(scan, grant, low);
         grant->is_lapsed = true;
     }
-    return leave_line(scan, low, LB_NEVER, LB_NONE);
+    return lb_scan_leave_line(scan, low, LB_NEVER, LB_NONE);
 }
 
 int lb_scan_lock_finish(struct lb_scan *scan)
@@ -696,5 +689,6 @@ int lb_scan_lock_finish(struct lb_scan *scan)
             return lb_out_of_memory(c);
         *token = 0;
     }
-    return leave_line(scan, LB_NEVER, LB_NEVER, LB_NONE);
+    int rc = lb_scan_miss_try(scan, scan->alive_ns, c->end_ns);
+    return rc != 0 ? rc : lb_scan_leave_line(scan, LB_NEVER, LB_NEVER, LB_NONE);
 }

@@ -50,6 +50,8 @@ struct lb_scan {
     uint64_t wait_ns;
     bool has_ticket;
     struct lb_waiter ticket; /* the place in line, while it has_ticket */
+    uint64_t alive_ns;       /* when its last try, or its enqueue, was asked for */
+    uint32_t lease_ms;       /* of the last grant; 0: none was granted, or it is no lease */
     size_t first_unknown; /* of the log's acquires of unknown outcome, which may hold something */
     bool is_unclear;      /* its remaining holds are unknown */
     /* queues */
@@ -182,5 +184,11 @@ bool lb_is_late(struct lb_case *c, enum lb_guarantee guarantee, uint64_t from, u
 uint64_t lb_first_try(const struct lb_case *c, uint32_t dead_log, uint32_t object, uint64_t from);
 int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
 void lb_judge_late_waits(struct lb_case *c);
+
+/* The worker leaves its place in line, if it has one: granted at the event grant, or LB_NONE. */
+int lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant);
+/* A line may drop waiters that it has not heard of for a lease. If this one was silent for so long,
+ * from the request of its last try to until_ns, its place may be lost. */
+int lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns);
 
 #endif
