@@ -368,6 +368,7 @@ int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_err
         if (needed == LB_E_INTERRUPTED)
             snprintf(plan->need.reason, sizeof plan->need.reason, "interrupted");
         plan->slo_state = LB_SLO_NOT_ASKED;
+        plan->slo_reason[0] = '\0';
         if (needed != 0 || plan->question->at == 0)
             return needed;
         search.workers = plan->at;

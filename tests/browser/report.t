@@ -241,6 +241,8 @@ my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_loc
     has_numbers('plan', $dom, $planned);
     my ($answer) = @{ $planned->{plans}[0]{answers} };
     like(decoded($dom), qr/Capacity.*\Q$answer->{text}\E/s, 'plan: its answers');
+    my ($head) = $dom =~ m{<header[^>]*>(.*?)</header>}s;
+    like($head // '', qr{Plan of good-lock on sqlite</h1><p class="lead answer">}, 'plan: a title and a headline for people');
 }
 
 # --- twenty strategies, three ways to look ---

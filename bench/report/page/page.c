@@ -8,6 +8,8 @@
  */
 #include "page.h"
 
+#include "strategy.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -121,6 +123,29 @@ static void directory_of(const struct lb_stored *result, char *directory, size_t
     *ret_name = slash != NULL && slash[1] != '\0' ? slash + 1 : directory;
 }
 
+/* The statements of the built-in strategies of a result, as they are embedded: they may have
+ * options and forms, which "lockbench show" fills in. */
+static json_t *statements_of(const json_t *cells)
+{
+    json_t *all = json_object(), *cell;
+    size_t i;
+    json_array_foreach(cells, i, cell)
+    {
+        const char *strategy = json_string_value(json_object_get(cell, "strategy"));
+        const char *engine = json_string_value(json_object_get(cell, "engine"));
+        char name[96], server[32], key[140];
+        if (strategy == NULL || engine == NULL)
+            continue;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(strategy, "["), strategy);
+        snprintf(server, sizeof server, "%.*s", (int)strcspn(engine, ":"), engine);
+        snprintf(key, sizeof key, "%s on %s", name, server);
+        const struct lb_embedded *embedded = lb_embedded_find(name, server);
+        if (embedded != NULL)
+            json_object_set_new(all, key, json_string((const char *)embedded->text));
+    }
+    return all;
+}
+
 static int add_result(struct lb_stored *result, json_t *results, struct lb_error *err)
 {
     char directory[sizeof result->path];
@@ -141,7 +166,8 @@ static int add_result(struct lb_stored *result, json_t *results, struct lb_error
         rc = lb_page_fits(result->json, err);
     if (rc != 0)
         return rc;
-    json_t *entry = json_pack("{s:s, s:O}", "name", name, "run", result->json);
+    json_t *entry = json_pack("{s:s, s:O, s:o}", "name", name, "run", result->json, "statements",
+                              statements_of(cells));
     if (entry == NULL || json_array_append_new(results, entry) != 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory, or %s is not UTF-8", directory);
     return 0;

@@ -30,19 +30,71 @@ LB.collect = function () {
     var before = LB.results.length > 1 ? result.name + ": " : "";
     var sorted = result.run.cells.slice().sort(function (a, b) { return a.strategy.localeCompare(b.strategy) || a.engine.localeCompare(b.engine) || a.scenario.localeCompare(b.scenario, "en", { numeric: true }); });
     if (names.length > 4) LB.groups.push({ title: before + LB.plural(names.length, "scenario"), cells: sorted, mixed: true, question: "" });
-    else names.forEach(function (n) { LB.groups.push({ title: before + n, cells: byScenario[n], mixed: false, question: byScenario[n][0].question }); });
+    else names.forEach(function (n) { LB.groups.push({ title: before + LB.titleOf(n), cells: byScenario[n], mixed: false, question: byScenario[n][0].question }); });
   });
 };
 
+/* "steady[workers=4 rate=poisson:200.000/s]" for people: "steady: 4 workers, 200/s". */
+LB.titleOf = function (scenario) {
+  var parts = scenario.match(/^(.*)\[(.*)\]$/);
+  if (!parts) return scenario;
+  return parts[1] + ": " + parts[2].split(" ").map(function (setting) {
+    var at = setting.indexOf("="), key = setting.slice(0, at), value = setting.slice(at + 1);
+    if (key === "workers") return LB.plural(value, "worker");
+    if (key === "rate") return value.replace(/^poisson:/, "").replace(/\.0+\/s$/, "/s");
+    return at < 0 ? setting : key + " " + value;
+  }).join(", ");
+};
+
+/* What was asked and what came of it, in sentences: of a plan its answers, of a comparison the choice. */
+LB.answersOf = function (run) {
+  var marks = { answered: ["\u2713 ", "held"], missed: ["\u2717 ", "violated"], refused: ["? ", "other"] }, all = [];
+  (run.plans || []).forEach(function (p) {
+    var asked = ["workers", "slo", "peak", "carry"].filter(function (q) { return p.answers.some(function (a) { return a.question === q; }); })[0];
+    p.answers.forEach(function (a) {
+      var mark = marks[a.verdict] || marks.refused;
+      if (a.question === asked || a.verdict === "missed") all.push({ cls: mark[1], mark: mark[0], text: (run.plans.length > 1 ? p.strategy + " on " + p.engine + ": " : "") + a.text });
+    });
+  });
+  (run.rankings || []).forEach(function (t) {
+    if (t.choice && all.every(function (a) { return a.table !== t.scenario + t.engine; }))
+      all.push({ cls: "", mark: "", table: t.scenario + t.engine, text: t.scenario + " on " + t.engine + ". " + t.choice + " " + t.answer });
+  });
+  return all.slice(0, 6);
+};
+
+/* What the result is about, for the title. */
+LB.subjectOf = function (result) {
+  var names = { plan: "Plan", compare: "Comparison", verify: "Verification", run: "Run" }, strategies = [], engines = [];
+  result.run.cells.forEach(function (c) {
+    if (strategies.indexOf(c.strategy) < 0) strategies.push(c.strategy);
+    if (engines.indexOf(c.engine) < 0) engines.push(c.engine);
+  });
+  return (names[result.run.command] || "Result") + " of " + (strategies.length > 3 ? LB.plural(strategies.length, "strategy", "strategies") : strategies.join(", ")) + " on " + engines.join(", ");
+};
+
+LB.statements = function () {
+  var all = {};
+  LB.results.forEach(function (r) { Object.keys(r.statements || {}).forEach(function (key) { all[key] = r.statements[key]; }); });
+  var names = Object.keys(all).sort();
+  if (names.length === 0 || names.length > 40) return;
+  var section = LB.section("statements", "Statements", "As lockbench has them, with all forms and options. \u201clockbench show NAME -d ENGINE\u201d prints one form, ready to paste.");
+  names.forEach(function (name) { section.appendChild(LB.el("details", {}, LB.el("summary", {}, name), LB.el("pre", {}, all[name]))); });
+};
+
 LB.header = function () {
-  var page = document.getElementById("page"), header = LB.el("header", {}, LB.el("h1", {}, LB.results.length === 1 ? LB.results[0].name : "lockbench report"));
+  var page = document.getElementById("page"), header = LB.el("header", {}, LB.el("h1", {}, LB.results.length === 1 ? LB.subjectOf(LB.results[0]) : "lockbench report"));
+  LB.results.forEach(function (r) {
+    LB.answersOf(r.run).forEach(function (a) { header.appendChild(LB.el("p", { "class": "lead answer" }, LB.el("strong", { "class": a.cls }, a.mark), (LB.results.length > 1 ? r.name + ": " : "") + a.text)); });
+  });
+  var answered = LB.results.some(function (r) { return LB.answersOf(r.run).length > 0; });
+  header.appendChild(LB.el("p", { "class": answered ? "" : "lead" }, LB.summarise()));
   LB.results.forEach(function (r) {
     var e = r.run.environment || {};
-    header.appendChild(LB.el("p", { "class": "soft" }, (LB.results.length > 1 ? r.name + ": " : "") + ["lockbench " + LB.told(r.run.lockbench) + " " + LB.told(r.run.command),
+    header.appendChild(LB.el("p", { "class": "soft" }, (LB.results.length > 1 ? r.name + ": " : "") + [(LB.results.length > 1 ? "" : r.name + ": ") + "lockbench " + LB.told(r.run.lockbench) + " " + LB.told(r.run.command),
       LB.told(r.run.started).replace("T", " ").replace("Z", " UTC"), "on " + LB.told(e.machine), LB.plural(LB.told(e.cores), "core"), LB.told(e.system)].join(", ") + "; seed " + LB.told(r.run.seed) + ", " + LB.plural(LB.told(r.run.repeat), "run") + " per case."));
     if (r.run.interrupted) header.appendChild(LB.el("p", { "class": "alarm" }, "This run was interrupted: what is here was measured until then."));
   });
-  header.appendChild(LB.el("p", { "class": "lead" }, LB.summarise()));
   page.appendChild(header);
 };
 
@@ -92,7 +144,7 @@ LB.main = function () {
   document.title = LB.results.map(function (r) { return r.name; }).join(", ") + " \u00b7 lockbench report";
   LB.collect();
   LB.header();
-  [LB.verdicts, LB.plans, LB.numbers, LB.comparison, LB.scaling, LB.batches, LB.answers, LB.costs, LB.detail, LB.environment].forEach(function (part) { part(); });
+  [LB.plans, LB.verdicts, LB.numbers, LB.comparison, LB.scaling, LB.batches, LB.answers, LB.costs, LB.detail, LB.statements, LB.environment].forEach(function (part) { part(); });
   LB.navigation();
   LB.footer();
   document.documentElement.setAttribute("data-drawn", "yes");

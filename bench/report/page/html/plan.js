@@ -13,7 +13,7 @@ LB.plans = function () {
     if (p.interrupted) section.appendChild(LB.el("p", { "class": "alarm" }, "This plan was interrupted."));
     LB.planAnswers(section, p);
     LB.planSweep(section, p);
-    if (p.slo) LB.sloTrace(section, p);
+    if (p.slo) LB.sloTrace(section, p, entry.result);
     LB.planLimits(section, p);
   });
 };
@@ -59,9 +59,10 @@ LB.planSweep = function (section, p) {
   });
 };
 
-LB.sloTrace = function (section, p) {
+LB.sloTrace = function (section, p, result) {
   var slo = p.slo, trials = slo.trace || [], found = slo.rate_per_s;
   if (trials.length === 0) return;
+  if (slo.state === "not asked") { LB.needTrace(section, p, result); return; }
   LB.figure(section, {
     title: "The search for the highest rate with " + slo.text,
     note: slo.state + (found ? ": " + LB.count(found.value) + "/s" + (LB.isNumber(found.low) && LB.isNumber(found.high) ? ", " + LB.count(found.low) + " to " + LB.count(found.high) : "") : "") + ", with " + LB.plural(slo.workers, "worker") + " and " + slo.arrivals + " arrivals" + (slo.reason ? "; " + slo.reason : "") + ".",
@@ -95,4 +96,28 @@ LB.planLimits = function (section, p) {
   if (limits.length === 0) return;
   section.appendChild(LB.table({ full: true, caption: "What limits it", columns: [{ label: "cause" }, { label: "share", num: true }, { label: "what it means" }],
     rows: limits.map(function (l) { return { cells: [l.cause, LB.num(l.share, LB.share), l.text] }; }) }));
+};
+
+/* How many workers keep the SLO at the demand: each trial has another number of them. */
+LB.needTrace = function (section, p, result) {
+  var slo = p.slo, trials = slo.trace.map(function (t) { return { t: t, n: result.run.cells[t.cell].config.workers }; });
+  LB.figure(section, {
+    title: "How many workers keep " + slo.text + " at " + LB.count(p.demand_per_s) + "/s",
+    note: "Each trial is one run in an open loop, with " + slo.arrivals + " arrivals.",
+    key: [["dot", "kept"], ["cross", "missed"], ["hollow", "does not count"]],
+    draw: function (svg, width) {
+      var f = LB.frame(svg, width, 190, [22, 14, 38, 52]), most = d3.max(trials, function (e) { return e.n; });
+      var x = d3.scale.linear().domain([0.5, trials.length + 0.5]).range([0, f.width]), y = d3.scale.linear().domain([0, most + 1]).range([f.height, 0]);
+      LB.axis(f, y, "left", { values: d3.range(0, most + 1, Math.ceil((most + 1) / 8)), format: String, grid: true, label: "workers" });
+      LB.axis(f, x, "bottom", { values: d3.range(1, trials.length + 1, Math.max(1, Math.ceil(trials.length * 30 / f.width))), format: String, label: "trial" });
+      trials.forEach(function (e, i) {
+        var cx = x(i + 1), cy = y(e.n), mark = !e.t.valid ? f.g.append("circle").attr({ "class": "hollow", cx: cx, cy: cy, r: 4 }) : e.t.ok ? f.g.append("circle").attr({ "class": "dot", cx: cx, cy: cy, r: 4.5 }) : LB.cross(f.g, cx, cy);
+        LB.title(mark, e.t.phase + ", " + LB.plural(e.n, "worker") + ": " + (LB.isNumber(e.t.latency_ns) ? LB.ns(e.t.latency_ns) : "n/a") + (e.t.reason ? ", " + e.t.reason : ""));
+      });
+    },
+    table: function () {
+      return LB.table({ label: "Trials", columns: [{ label: "trial" }, { label: "phase" }, { label: "workers", num: true }, { label: slo.text.replace(/<.*/, ""), num: true }, { label: "served", num: true }, { label: "result" }, { label: "reason" }],
+        rows: trials.map(function (e, i) { return { cells: [String(i + 1), e.t.phase, LB.num(e.n), LB.num(e.t.latency_ns, LB.ns), LB.num(e.t.achieved_share, LB.share), !e.t.valid ? "does not count" : e.t.ok ? "\u2713 kept" : "\u2717 missed", e.t.reason || ""] }; }) });
+    }
+  });
 };
