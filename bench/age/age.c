@@ -164,6 +164,9 @@ static void fit_curve(const struct lb_age *age, struct lb_age_curve *curve)
         from = 0;
         n = age->n_sizes;
     }
+    lb_growth_fit(x, y, age->n_sizes, &curve->growth);
+    if (curve->growth.law == LB_GROWTH_FLAT) /* an early plan that grew is gone */
+        return;
     lb_growth_fit(x + from, y + from, n, &curve->growth);
     curve->growth.per_1000 = (y[last] - y[0]) / (x[last] - x[0]) * 1000;
     double fitted = lb_growth_at(&curve->growth, x[last]);
