@@ -68,7 +68,7 @@ static void counting(struct lb_making *m, size_t i)
     lb_making_add(m, LB_MUTANT_COUNT, &edit, 1, begin, length);
 }
 
-/* How a server's clock is written, and what is put in its place. */
+/* A server's clock as it is written, and its replacements. */
 struct clock {
     const char *words[5]; /* tokens; "#": any one */
     size_t n;

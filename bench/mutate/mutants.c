@@ -98,7 +98,7 @@ static size_t line_start(const char *text, int line)
     return at;
 }
 
-/* tx=one, with what has no meaning without it. */
+/* Removes tx=one, and the words that have no meaning without it. */
 static void split_transaction(struct lb_making *m)
 {
     static const char *const words[] = {" tx=one", " commit=always"};
