@@ -43,8 +43,6 @@ struct lb_aging {
                  const struct lb_value *params, struct lb_touched *ret, struct lb_error *err);
 };
 
-extern const struct lb_aging lb_sqlite_aging, lb_postgres_aging, lb_mariadb_aging;
-
 /* For touch: the types of parameters, as prepare takes them. types has room for n. */
 static inline void lb_types_of(const struct lb_value *params, size_t n, enum lb_type *types)
 {

@@ -1,6 +1,8 @@
 /* What age needs of MariaDB: see aging.h. The cost of a statement is the number of rows, or index
  * entries, that the server asked the storage engine for: Handler_read_* of the session. EXPLAIN
  * says how the tables are read. */
+#include "mariadb_space.h"
+
 #include "aging.h"
 
 #include "life.h"

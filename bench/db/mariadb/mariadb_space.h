@@ -58,6 +58,7 @@ int lb_maria_query(MYSQL *my, const char *sql, MYSQL_RES **ret_result);
 int lb_maria_command(MYSQL *my, const char *sql, MYSQL_RES **ret_result, struct lb_error *err);
 
 extern const struct lb_exploring lb_mariadb_exploring;
+extern const struct lb_aging lb_mariadb_aging;
 extern const struct lb_whole_seconds lb_mariadb_whole_seconds;
 
 #endif

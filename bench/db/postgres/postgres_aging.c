@@ -4,6 +4,8 @@
  * of its plan, found in memory or read. It is counted twice: with a plan for these parameters, and
  * with the plan that the server chooses after five executions, which may be one for all parameters.
  */
+#include "postgres_space.h"
+
 #include "aging.h"
 
 #include "life.h"

@@ -54,6 +54,7 @@ int lb_pg_connect(const char *uri, const char *role, const char *options, const 
 bool lb_pg_succeeded(const PGresult *result);
 
 extern const struct lb_exploring lb_postgres_exploring;
+extern const struct lb_aging lb_postgres_aging;
 extern const struct lb_whole_seconds lb_postgres_whole_seconds;
 
 #endif

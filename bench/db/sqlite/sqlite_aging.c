@@ -4,6 +4,8 @@
  * SQLite has no type for times. Texts that begin as a date are taken for times, and so are numbers
  * in the range of today's Julian days.
  */
+#include "sqlite_space.h"
+
 #include "aging.h"
 
 #include <stdio.h>

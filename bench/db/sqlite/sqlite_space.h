@@ -28,6 +28,7 @@ int lb_sqlite_door(struct lb_space *space, struct lb_door *ret_door, struct lb_e
 int32_t lb_sqlite_space_number(const struct lb_space *space);
 
 extern const struct lb_exploring lb_sqlite_exploring;
+extern const struct lb_aging lb_sqlite_aging;
 extern const struct lb_whole_seconds lb_sqlite_whole_seconds;
 
 #endif
