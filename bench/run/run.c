@@ -34,20 +34,18 @@
 #define DRAIN_RUN_NS UINT64_C(120000000000)
 #define REPORT_NS    UINT64_C(100000000)
 
-/* True if items come back for ever: far more were claimed than were put, and no option makes an
- * item due again. Each worker may claim an item, as some broken protocols allow, and items that are
- * given back or fail are claimed again. */
+/* True if items come back for ever: far more were completed than were put. Each worker may claim an
+ * item, as some broken protocols allow. Items that are given back, that fail, or that are recovered
+ * were not completed. */
 static bool is_endless(const struct lb_active_run *run)
 {
     enum { AGAIN = 2, SOME = 500 };
     const struct lb_scenario *s = run->request->scenario;
-    if (s->shape != LB_QUEUE || s->period_ns > 0 || run->company != NULL ||
-        lb_run_is_outlasted(run))
+    if (s->shape != LB_QUEUE || s->period_ns > 0 || run->company != NULL)
         return false;
     const double n_put = (double)lb_run_items_put(run);
-    const double ends = 1 - s->error - s->free_share; /* the share of claims that ends an item */
     const double each = (double)(AGAIN + s->workers) * (double)(s->rounds + 1);
-    return (double)lb_run_successes(run) > each * n_put / (ends > 0.02 ? ends : 0.02) + SOME;
+    return (double)lb_run_completions(run) > each * n_put + SOME;
 }
 
 /* Stays in a phase until its time is over, the workers have ended, the queue is drained (where that

@@ -37,7 +37,7 @@ sub run
     return ($status, $json->{cells}[0]);
 }
 
-my $came_back = qr/\Aitems come back after they were ended: \d+ claims of \d+ items; the run was ended\z/;
+my $came_back = qr/\Aitems come back after they were ended: \d+ completions of \d+ items; the run was ended\z/;
 my @small = ('--workers', '2', '--duration', '10m');
 for my $load (['-S', 'drain', '--backlog', '20'], ['-S', 'steady', '--producers', '1', '--put-interval', '100ms', '--backlog', '20']) {
     my ($status, $cell) = run(endless('endless', 'no-duplicate, no-loss'), @$load, @small);
@@ -50,6 +50,60 @@ is($status, 5, 'where no claim is about it, nothing was shown');
 like($cell->{runs}[0]{reason}, $came_back, '... and the reason is given');
 ($status, $cell) = run('cas', '-S', 'drain', '--backlog', '30', '--free', '0.8', @small);
 is($status, 0, 'items that are given back again and again end all the same') or diag explain $cell->{runs}[0]{reason};
+
+# Where nothing takes an item from its worker, a completion that finds nothing is as good a proof as one that is accepted.
+for my $broken (['refused', 'WHERE id = :id AND id < 0'], ['batched', "WHERE id IN (SELECT value FROM json_each(:ids))"]) {
+    my ($name, $where) = @$broken;
+    my $file = spew("$name.sql", slurp(endless($name, 'no-duplicate, no-loss')) =~ s/WHERE id = :id\b/$where/r =~ s/LIMIT 1/LIMIT :n/r);
+    ($status, $cell) = run($file, '-S', 'drain', '--backlog', '20', '--batch', '5', @small);
+    is($status, 1, "$name: what comes back is the finding");
+    ok((grep { $_ =~ $came_back } @{$cell->{runs}[0]{warnings}}), '... and ends the run') or diag explain $cell->{runs}[0]{warnings};
+}
+
+# Correct queues whose every hold outlasts a lease, or the limit of a recovery, and which refuse such a completion.
+# ended: when a claim ends, an expression.
+sub outlasted
+{
+    my ($name, $header, $ended, $more) = @_;
+    return spew("$name.sql", <<"SQL");
+-- strategy: $name
+-- shape: queue
+-- claims: no-duplicate, no-loss, owner-release
+$header
+-- name: setup
+CREATE TABLE work (id INTEGER PRIMARY KEY, phase TEXT NOT NULL DEFAULT 'new', taken_at INTEGER, attempt INTEGER NOT NULL DEFAULT 0);
+-- name: put
+INSERT INTO work (id) VALUES (:id);
+-- name: claim
+UPDATE work SET phase = 'taken', taken_at = :now, attempt = attempt + 1
+WHERE id IN (SELECT id FROM work WHERE phase = 'new' OR phase = 'taken' AND $ended ORDER BY id LIMIT :n)
+RETURNING id, attempt AS token;
+-- name: complete
+UPDATE work SET phase = 'done' WHERE id = :id AND phase = 'taken' AND attempt = :token AND taken_at >= :now - 4;
+-- name: free
+UPDATE work SET phase = 'new' WHERE id = :id AND phase = 'taken' AND attempt = :token;
+$more
+-- name: teardown
+DROP TABLE work;
+SQL
+}
+
+my $leased = outlasted('leased', '-- lease: ttl_ms', 'taken_at < :now - :ttl_ms', '');
+my $rescued = outlasted('rescued', '', '1 = 0', "-- name: recover\nUPDATE work SET phase = 'new' WHERE phase = 'taken' AND taken_at < :now - 4;");
+my @load = ('--workers', '2', '--backlog', '8', '--poll', '1ms', '--warmup', '0', '--duration', '10m');
+for my $case (
+    [2200, $leased, '-S', 'drain', '--free', '1', '--ttl', '10m', '--count', '1500'],
+    [2200, $leased, '-S', 'drain', '--free', '1', '--ttl', '10m', '--count', '400', '--batch', '4'],
+    [700, $leased, '-S', 'drain', '--no-drain', '--hold', '6ms', '--ttl', '4ms', '--count', '400'],
+    [700, $rescued, '-S', 'drain', '--hold', '6ms', '--recover', '1ms', '--count', '400'],
+) {
+    my ($n_least, $file, @options) = @$case;
+    ($status, $cell) = run($file, @load, @options);
+    my $run = $cell->{runs}[0];
+    is($run->{state}, 'complete', "@options: is not ended") or diag explain $run->{reason};
+    ok(!(grep { $_ =~ $came_back } @{$run->{warnings}}), '... nor accused') or diag explain $run->{warnings};
+    cmp_ok($run->{successes_all}, '>', $n_least, '... though its items are claimed again and again');
+}
 
 # Nothing is ever granted.
 my $mute = spew('mute.sql', slurp(good_lock()) =~ s/strategy: \S+/strategy: mute/r =~ s/WHERE name = :resource AND owner IS NULL/WHERE name = :resource AND owner = 'x'/r);

@@ -93,6 +93,8 @@ struct lb_worker {
     struct lb_next_claim next;
     bool *lost_items; /* of the claim that it has: told by a renewal that they are not its own */
     _Atomic uint64_t progress;         /* successes so far, for the progress line */
+    _Atomic uint64_t n_completed;      /* items whose completion was accepted, and is final */
+    _Atomic uint64_t n_not_completed;  /* items whose completion found nothing to complete */
     _Atomic uint64_t waits_since_ns;   /* it has asked for a lock or an item since then; 0: no */
     _Atomic uint64_t starved_since_ns; /* it was not run from then on; 0: it was, or it is noted */
     uint64_t looked_ns;                /* when its thread's delay was last asked for (starved.c) */

@@ -80,6 +80,18 @@ static bool is_over(struct lb_worker *worker, int answer, unsigned n_refusals)
     return answer < 0 || answer == LB_LOST || lb_team_phase(worker->team) >= LB_PHASE_ABORT;
 }
 
+/* Counts the completions of an item, for the run. One in an open transaction may be undone. */
+static void count_completion(struct lb_worker *worker, enum lb_op which, int answer)
+{
+    const struct lb_session *session = worker->actor.session; /* NULL: none was lent */
+    if (which != LB_OP_COMPLETE || (session != NULL && session->in_tx))
+        return;
+    if (answer == LB_OK)
+        atomic_fetch_add_explicit(&worker->n_completed, 1, memory_order_relaxed);
+    else if (answer == LB_REFUSED)
+        atomic_fetch_add_explicit(&worker->n_not_completed, 1, memory_order_relaxed);
+}
+
 /* Instead of being given back it may be due later, where the protocol has that. */
 static bool is_retried(struct lb_worker *worker, enum lb_op which)
 {
@@ -148,6 +160,7 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
     if (later)
         lb_team_note_due(team, team->plan->delay_ms);
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
+    count_completion(worker, which, answer);
     if (which == LB_OP_ERROR && answer == LB_OK)
         note_error(team, item);
     lb_team_new_epoch(team);
@@ -171,6 +184,8 @@ static void end_together(struct lb_worker *worker, enum lb_op which, bool claims
         claims = false;
     } while (!is_over(worker, answer, ++n_refusals));
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
+    for (uint32_t i = 0; i < batch->n; i++)
+        count_completion(worker, which, batch->answers[i]);
     for (uint32_t i = 0; which == LB_OP_ERROR && answer == LB_OK && i < batch->n; i++)
         if (batch->answers[i] == LB_OK)
             note_error(team, batch->items[i]);
