@@ -260,7 +260,7 @@ static void which_are_likely(void **state)
                  {NONE, 2, "01101 00110 011100 00110 "},
                  {LEASED, 2, "011t010 00t1101 0111t00 00t1110 "},
                  {MORTAL, 2, "0x0t111 00x0t111 0x0111 00x0111 "},
-                 {CUT, 2, "0c0t1101 00c0t110 0c0t11100 00c0t110 "},
+                 {CUT, 2, "0c0t1101 00c0t110 0c0111t00 00c0t110 "},
                  {RESCUED, 2, "0100 00110 1000 0100 00110 1000 00101 00110 00101 00110 "}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

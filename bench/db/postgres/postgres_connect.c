@@ -71,12 +71,6 @@ int lb_pg_describe(const char *uri, char *label, size_t size, struct lb_error *e
     return 0;
 }
 
-static void ignore_notice(void *arg, const char *message)
-{
-    (void)arg;
-    (void)message;
-}
-
 /* libpq's reason without the password, whatever it quotes. */
 static int fail_connect(PGconn *pg, const char *password, struct lb_error *err)
 {
@@ -160,7 +154,6 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
                     PQparameterStatus(pg, "server_version"));
         PQfinish(pg);
     } else {
-        PQsetNoticeProcessor(pg, ignore_notice, NULL);
         *ret_pg = pg;
     }
     free(merged);

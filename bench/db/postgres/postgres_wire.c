@@ -28,13 +28,29 @@ static bool await_connection(int socket, bool writes, uint64_t deadline_ns)
            0;
 }
 
+/* libpq prints notices, and the last words of a server that goes away, on standard error. The
+ * callers report what matters. */
+static void ignore_notice(void *arg, const char *message)
+{
+    (void)arg;
+    (void)message;
+}
+
 /* libpq's own way, which cannot be interrupted, gives each of several hosts its time. */
+static PGconn *connect_now(const char *const *keys, const char *const *values)
+{
+    PGconn *pg = PQconnectdbParams(keys, values, 0);
+    PQsetNoticeProcessor(pg, ignore_notice, NULL);
+    return pg;
+}
+
 PGconn *lb_pg_wire_connect(const char *const *keys, const char *const *values, bool has_hosts,
                            unsigned timeout_s)
 {
     if (!lb_carrier_is_here() && has_hosts && !lb_leash_is_pulled())
-        return PQconnectdbParams(keys, values, 0);
+        return connect_now(keys, values);
     PGconn *pg = PQconnectStartParams(keys, values, 0);
+    PQsetNoticeProcessor(pg, ignore_notice, NULL);
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
     bool is_pulled = lb_leash_is_pulled();
     uint64_t deadline_ns =
