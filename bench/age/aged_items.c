@@ -81,8 +81,8 @@ static int set_column(struct lb_aged *aged, const struct lb_aged_table *table,
 {
     char sql[1500], number[32];
     const char quote = lb_exploring(aged->db)->quote;
-    snprintf(number, sizeof number, "%lld",
-             (long long)((lb_unix_ms() + LB_AGED_DELAY_MS) / 1000 * column->epoch));
+    int64_t due = (lb_unix_ms() + LB_AGED_DELAY_MS) / 1000 * column->epoch;
+    snprintf(number, sizeof number, "%lld", (long long)due);
     size_t used = (size_t)snprintf(sql, sizeof sql, "UPDATE %c%s%c SET %s = ", quote, table->name,
                                    quote, column->name);
     lb_aged_expression(sql + used, sizeof sql - used,

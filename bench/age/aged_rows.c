@@ -377,10 +377,10 @@ static void put_value(FILE *out, const struct lb_aged *aged, const struct lb_age
     } else if (column->varies) {
         put(out, column->kind == LB_AGED_UUID ? aging->uuid : aging->text, name, "");
     } else if (column->epoch > 0 && age_s > 0) {
-        long long age = (long long)(age_s * column->epoch);
-        long long soon = (long long)((lb_unix_ms() / 1000 + 3600) * column->epoch);
+        int64_t age = age_s * column->epoch;
+        int64_t soon = (lb_unix_ms() / 1000 + 3600) * column->epoch;
         fprintf(out, "%s + CASE WHEN %s > %lld THEN 1 ELSE -1 END * (%lld * g.n / %llu)", name,
-                name, soon, age, (unsigned long long)total);
+                name, (long long)soon, (long long)age, (unsigned long long)total);
     } else if (age_s > 0 &&
                (column->kind == LB_AGED_TIME || (!is_typed && column->kind != LB_AGED_INT))) {
         put(out, aging->time, name, seconds);

@@ -73,8 +73,8 @@ static double wait_s(const struct lb_plan *plan, uint64_t servers)
     double c = (double)servers, variation = (!plan->question->even + need->service_scv) / 2;
     if (load >= c)
         return (double)INFINITY;
-    for (double n = 1; n <= c; n++)
-        blocked = load * blocked / (n + load * blocked);
+    for (uint64_t n = 1; n <= servers; n++)
+        blocked = load * blocked / ((double)n + load * blocked);
     double waits = blocked / (1 - load / c * (1 - blocked));
     double tail = fmax(variation, 1e-3) / (c / need->service_s - rate);
     return need->claim_s + fmax(0, tail * log(waits / (1 - plan->question->slo.quantile)));

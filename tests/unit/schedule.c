@@ -140,7 +140,7 @@ static void poisson_gaps_are_exponential(void **state)
         struct lb_schedule s = of("poisson:800/s", lb_random_next(&random));
         double lag;
         double *gaps = gaps_of(&s, N, &lag);
-        struct lb_test_ks ks;
+        struct lb_test_ks ks = {0};
         struct lb_error err;
         assert_int_equal(lb_test_ks_exponential(gaps, N, 1.0 / 800, &ks, &err), 0);
         p[k] = ks.p;

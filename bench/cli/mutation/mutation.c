@@ -193,7 +193,7 @@ static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
         for (size_t b = 0; b < m->mutants.n && r == 0; b++)
             if (b != a && m->judged[a].need == LB_NOT_NEEDED &&
                 (m->judged[b].need == LB_NOT_NEEDED ||
-                 (m->judged[b].need == LB_REDUNDANT && b < a)) &&
+                 (b < a && m->judged[b].need == LB_REDUNDANT)) &&
                 lb_mutants_pair(&m->mutants.at[a], &m->mutants.at[b]) && !lb_mutation_is_stopped(m))
                 r = judge_pair(m, a, b, err);
     return r;

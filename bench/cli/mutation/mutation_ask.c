@@ -76,21 +76,21 @@ static void take(const struct lb_subject *subject, const char *what, const struc
 static bool take_violation(const struct lb_mutation *m, const struct lb_subject *subject,
                            const struct lb_cell *cell, const struct lb_outcome *outcome)
 {
-    const struct lb_finding *found = NULL;
+    const struct lb_finding *findings = outcome->judgement.findings, *found = NULL;
     char command[2000];
-    for (int g = 0; g < LB_GUARANTEES && found == NULL; g++) {
-        const struct lb_finding *finding = &outcome->judgement.findings[g];
-        if (finding->verdict != LB_V_VIOLATED || (m->strategy.claims & LB_G_BIT(g)) == 0)
-            continue;
-        found = finding;
+    int g = 0;
+    while (g < LB_GUARANTEES &&
+           (findings[g].verdict != LB_V_VIOLATED || (m->strategy.claims & LB_G_BIT(g)) == 0))
+        g++;
+    if (g < LB_GUARANTEES) {
+        found = &findings[g];
         take(subject, lb_guarantee_name((enum lb_guarantee)g), cell,
-             finding->n_witnesses > 0 ? finding->witness[0].text : "");
-    }
-    bool disproves = outcome->proof.name[0] != '\0' && outcome->proof.verdict == LB_V_VIOLATED;
-    if (found == NULL && !disproves)
-        return false;
-    if (found == NULL)
+             found->n_witnesses > 0 ? found->witness[0].text : "");
+    } else if (outcome->proof.name[0] != '\0' && outcome->proof.verdict == LB_V_VIOLATED) {
         take(subject, outcome->proof.name, cell, outcome->proof.text);
+    } else {
+        return false;
+    }
     lb_reproduce(cell, outcome, found, command, sizeof command);
     describe_again(m, subject, command);
     return true;

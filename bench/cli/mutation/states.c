@@ -24,15 +24,13 @@ static int64_t leases_until(const struct lb_states *states, double unix_ms)
 static size_t read_date(const char *at, double *ret_unix_ms)
 {
     struct tm tm = {0};
-    int n = 0;
-    if (sscanf(at, "%4d-%2d-%2d%*1[ T]%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &n) != 6 ||
-        n == 0)
+    const char *day = strptime(at, "%Y-%m-%d", &tm);
+    const char *rest =
+        day != NULL && (*day == ' ' || *day == 'T') ? strptime(day + 1, "%H:%M:%S", &tm) : NULL;
+    if (rest == NULL)
         return 0;
-    tm.tm_year -= 1900;
-    tm.tm_mon--;
     *ret_unix_ms = (double)timegm(&tm) * 1000;
-    size_t length = (size_t)n;
+    size_t length = (size_t)(rest - at);
     return length + strspn(at + length, ".0123456789+-:");
 }
 
