@@ -103,8 +103,8 @@ int lb_world_sessions(struct lb_case *c)
     return 0;
 }
 
-/* The first moment that does not come before another. */
-static const struct moment *first_from(const struct lb_case *c, const struct moment *from)
+/* The place of the first moment that does not come before another; their number: there is none. */
+static size_t first_from(const struct lb_case *c, const struct moment *from)
 {
     const struct moment *moments = c->moments.items;
     size_t low = 0, high = c->moments.n;
@@ -115,27 +115,28 @@ static const struct moment *first_from(const struct lb_case *c, const struct mom
         else
             high = middle;
     }
-    return moments + low;
+    return low;
 }
 
 /* When something of a log was first, from since to until; LB_NEVER. */
 static uint64_t first_within(const struct lb_case *c, uint32_t log, enum what what, uint64_t since,
                              uint64_t until)
 {
-    const struct moment *end = (const struct moment *)c->moments.items + c->moments.n;
-    const struct moment *found = first_from(c, &(struct moment){since, log, what});
-    return found < end && found->log == log && found->what == (uint32_t)what && found->at <= until
-               ? found->at
+    const struct moment *moments = c->moments.items;
+    size_t i = first_from(c, &(struct moment){since, log, what});
+    return i < c->moments.n && moments[i].log == log && moments[i].what == (uint32_t)what &&
+                   moments[i].at <= until
+               ? moments[i].at
                : LB_NEVER;
 }
 
 /* When a session of the log was last noted to have ended before a time; 0: never. */
 static uint64_t last_end(const struct lb_case *c, uint32_t log, uint64_t before)
 {
-    const struct moment *found = first_from(c, &(struct moment){before, log, ENDED});
-    bool is_one = found > (const struct moment *)c->moments.items && found[-1].log == log &&
-                  found[-1].what == ENDED;
-    return is_one ? found[-1].at : 0;
+    const struct moment *moments = c->moments.items;
+    size_t i = first_from(c, &(struct moment){before, log, ENDED});
+    bool is_one = i > 0 && moments[i - 1].log == log && moments[i - 1].what == ENDED;
+    return is_one ? moments[i - 1].at : 0;
 }
 
 /* When what may have ended a session of the log was first, from since to until; LB_NEVER. */

@@ -305,9 +305,9 @@ static void add_members(struct sweep *sweep, struct overlap *set, struct entry *
 static int look_up(struct sweep *sweep, struct overlap *set)
 {
     const struct lb_case *c = sweep->c;
-    const struct lb_hold *holds = lb_holds(c), *hold = &holds[set->holds[0]];
-    if (!set->is_open)
+    if (!set->is_open) /* there may be no hold at all */
         return 0;
+    const struct lb_hold *holds = lb_holds(c), *hold = &holds[set->holds[0]];
     struct entry *others = malloc((c->holds.n + 1) * sizeof *others);
     uint32_t n = 0;
     if (others == NULL)
