@@ -98,7 +98,7 @@ static void add_condition(struct wanted *wanted, const struct token *column, con
              used > 0 ? " AND " : "", name, (int)n, rest);
 }
 
-/* One condition, which begins at i: a column, an operator, and what it is compared with. */
+/* One condition, which begins at i: a column, an operator, and the other side. */
 static void read_condition(const struct tokens *tokens, size_t i, struct wanted *wanted)
 {
     const struct token *column = &tokens->list[i];

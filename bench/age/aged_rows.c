@@ -279,7 +279,7 @@ static int read_samples(struct lb_aged *aged, struct lb_aged_table *table, struc
 }
 
 /* Finds the columns that are keys and differ: the item's number, a part of a unique or foreign key,
- * and any column with the same values as one of these. */
+ * and each column with the same values as such a column. */
 static void choose_keys(struct lb_aged *aged, int64_t first)
 {
     for (size_t t = 0; t < aged->n_tables; t++)

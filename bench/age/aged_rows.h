@@ -56,7 +56,8 @@ int lb_aged_open(struct lb_aged *aged, const struct lb_db *db, struct lb_space *
 void lb_aged_release(struct lb_aged *aged);
 /* Switches off what the server does to statistics in the background. */
 int lb_aged_freeze(struct lb_aged *aged, struct lb_error *err);
-/* Has the server look at the tables as they are now: statistics, and where there is one, vacuum. */
+/* Makes the server look at the tables as they are now: statistics, and vacuum if the engine has it.
+ */
 int lb_aged_analyse(struct lb_aged *aged, struct lb_error *err);
 /* The items first to first + n - 1 have left their rows. LB_E_UNSUPPORTED with the reason if they
  * cannot be multiplied; *ret_has_rows: is there any? */

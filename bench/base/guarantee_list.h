@@ -11,7 +11,7 @@
 enum lb_guarantee_trait {
     LB_GUARANTEE_IS_FOR_LOCKS = 1 << 0,
     LB_GUARANTEE_IS_FOR_QUEUES = 1 << 1,
-    /* It is judged of each item alone: what other items do cannot break it. */
+    /* It is judged of each item alone: other items cannot break it. */
     LB_GUARANTEE_IS_OF_ONE_ITEM = 1 << 2,
     LB_GUARANTEE_IS_FOR_BOTH = LB_GUARANTEE_IS_FOR_LOCKS | LB_GUARANTEE_IS_FOR_QUEUES
 };

@@ -1,4 +1,4 @@
-/* What the judge knows of each guarantee: rows of a table, by guarantee_list.h. Private to
+/* The facts about each guarantee for the judge: rows of a table, by guarantee_list.h. Private to
  * bench/check. */
 #ifndef LB_GUARANTEE_KIND_H
 #define LB_GUARANTEE_KIND_H

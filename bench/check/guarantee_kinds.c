@@ -1,4 +1,4 @@
-/* The table of what the judge knows of each guarantee, made of guarantee_list.h. */
+/* The table of the facts about each guarantee, made of guarantee_list.h. */
 #include "guarantee_kind.h"
 
 #define DECLARATION(id, symbol, name, traits, summary)                                             \

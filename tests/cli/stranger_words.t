@@ -127,7 +127,7 @@ SQL
 like($out, qr/^#   The fix: claim itself takes what another has in hand/m, 'a claim that takes what is taken');
 unlike($out, qr/^#   The fix: let recover/m, '... and no word of its recover');
 
-# What puts, what ends and what begins: each file has one fault, and the advice names it.
+# Faults of put, of the ends and of the start: each file has one, and the advice names it.
 sub faulty
 {
     my ($name, %section) = @_;

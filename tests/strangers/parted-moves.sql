@@ -1,4 +1,4 @@
--- Work moves between two tables: what waits, and what is in hand. A worker may be lost between two commits.
+-- Work moves between two tables: the waiting items, and the items in hand. A worker may be lost between two commits.
 -- Truth expected: right where each move is one transaction; claim=parted and free=parted are two commits, and an
 -- item in between is in neither table: no-loss broken.
 --

@@ -1,4 +1,4 @@
-/* What age has measured, as JSON. */
+/* The measurements of age, as JSON. */
 #include "cmd_age_text.h"
 
 #include "json_object.h"

@@ -1,4 +1,4 @@
-/* What age has measured, as text: one sentence, the table, and the plans that changed. */
+/* The measurements of age, as text: one sentence, the table, and the plans that changed. */
 #include "cmd_age_text.h"
 
 #include "table.h"

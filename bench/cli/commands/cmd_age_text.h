@@ -1,4 +1,4 @@
-/* What age has measured, for people and for programs. */
+/* The measurements of age, for people and for programs. */
 #ifndef LB_CMD_AGE_TEXT_H
 #define LB_CMD_AGE_TEXT_H
 

@@ -94,7 +94,7 @@ int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
     for (size_t i = 0; i < report->n_cells; i++)
         if (report->cells[i].is_explored && report->cells[i].state == LB_CELL_PENDING) {
             first = first == NULL ? &report->cells[i] : first;
-            /* All of it: what is bounded is not complete, and cannot be compared. */
+            /* All of it: a bounded search is not complete, and cannot be compared. */
             add_question(m, &report->cells[i], NULL, false)->cell.explored.preemptions = 0;
         }
     if (first != NULL)

@@ -120,7 +120,7 @@ static const char *rewrite(void *arg, const char *native)
 static const struct lb_gate drain_gate = {.before = pass, .after = ignore, .rewrite = rewrite};
 
 /* All workers have ended. Time ends the leases of the dead, and an operator frees what they have.
- * What is freed may be due some time later. */
+ * A freed item may be due some time later. */
 static int give_back_all(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_strategy *strategy = testbed->plan.strategy;

@@ -1,4 +1,4 @@
-/* The guarantees that were claimed and not tested: a row that is held says nothing of them. */
+/* The guarantees that were claimed and not tested: a row that is held does not show them. */
 #include "text.h"
 
 #include "table.h"
