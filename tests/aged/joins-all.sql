@@ -1,7 +1,7 @@
 -- strategy: joins-all
 -- shape: queue
 -- claims: no-duplicate
--- summary: what is done stands in a second table, and the claim looks up every job there
+-- summary: finished jobs are in a second table, and the claim looks up every job there
 
 -- name: setup
 CREATE TABLE job (id bigint PRIMARY KEY, payload varchar(100) NOT NULL);

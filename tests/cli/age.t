@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# lockbench age: broken and repaired queues are told apart by counts, and not by the clock; aged rows
-# are those that the protocol leaves; what cannot be aged is refused with the reason.
+# lockbench age: counts, and not the clock, distinguish broken and repaired queues; aged rows
+# are the rows that the protocol leaves; other tables are refused with the reason.
 use strict;
 use warnings;
 use FindBin;

@@ -42,8 +42,9 @@ static bool has_token(const struct lb_hold *hold)
     return hold->has_token && !hold->is_piece;
 }
 
-/* Why one grant came before another: the other was asked for after its answer; the other waited for
- * it; or the core of the other covers its answer, so that its lease was over by then. */
+/* The reason for the order of two grants: the request of the second follows the answer of the
+ * first; the second waited for the first; or the core of the second covers the answer of the first,
+ * so that the first lease was over by then. */
 enum why { ASKED_LATER, WAITED, COVERED };
 
 static void report_grant(struct lb_case *c, uint32_t earlier, uint32_t later, enum why why)

@@ -17,7 +17,7 @@ struct script {
     struct lb_grant grants[LB_EXPLORE_RESOURCES];
 };
 
-/* Of the resource that is asked for, or was granted last. */
+/* The grant of the requested resource, or the last one. */
 static struct lb_grant *grant_of(struct script *script)
 {
     return &script->grants[script->request.resource];

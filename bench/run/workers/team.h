@@ -114,7 +114,7 @@ void lb_team_conn_options(const struct lb_team *team, struct lb_conn_options *re
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
 bool lb_team_wait(struct lb_team *team, uint64_t deadline_ns, enum lb_phase limit);
 
-/* Some item is due in so many milliseconds: until then the queue is not drained. Called before the
+/* An item is due in ms milliseconds: until then the queue is not drained. Called before the
  * epoch in which it was ended. */
 void lb_team_note_due(struct lb_team *team, uint64_t ms);
 /* The outcome of a consumer's operation is unknown. If the protocol claims recovery, the queue is
