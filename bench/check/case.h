@@ -119,7 +119,7 @@ struct lb_pending_wait {
 /* A wait beyond the bound, by the clock. */
 struct lb_late_wait {
     struct lb_pending_wait wait;
-    uint32_t end; /* as in lb_witness_wait */
+    uint32_t end; /* the event that answered; LB_NONE */
 };
 
 /* An answer "empty" or "busy". */

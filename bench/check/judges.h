@@ -71,8 +71,6 @@ void lb_witness_add_hold(const struct lb_case *c, struct lb_witness *witness,
 /* Formats the instants of lb_at. */
 void lb_witness_text(struct lb_witness *witness, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
-void lb_witness_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
 /* A point in time for lb_witness_text: "12.041 ms" after the history's start there, and with
  * nanoseconds where the text has another one that would look the same. */
 char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);

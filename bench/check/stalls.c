@@ -136,6 +136,32 @@ int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uin
     return 0;
 }
 
+/* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
+static void report(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_PROGRESS);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    lb_witness_add(c, witness, wait->log, wait->event);
+    if (end != LB_NONE && lb_case_invoke(c, wait->log, end) != wait->event)
+        lb_witness_add(c, witness, wait->log, end);
+    witness->at_ns = wait->since_ns + c->model->progress_bound_ns;
+    char at[LB_AT], length[LB_AT], bound[LB_AT], stalled[32], lost[80] = "";
+    uint64_t lost_ns = lb_stalled_within(c, wait->since_ns, wait->until_ns);
+    if (lost_ns > 0)
+        snprintf(lost, sizeof lost, ", of which all workers stood still for %s",
+                 lb_format_ns(lost_ns, stalled, sizeof stalled));
+    lb_witness_text(witness, "%s asked for %s %u at %s and %s %s later%s; the bound is %s",
+                    lb_who(c, wait->log, LB_WHOM),
+                    c->model->queue ? "an item of class" : "resource", wait->object,
+                    lb_at(c, wait->since_ns, at, sizeof at),
+                    end == LB_NONE ? "still had nothing" : "was granted it only",
+                    lb_format_ns(wait->until_ns - wait->since_ns, length, sizeof length), lost,
+                    lb_format_ns(c->model->progress_bound_ns, bound, sizeof bound));
+}
+
 void lb_judge_late_waits(struct lb_case *c)
 {
     const struct lb_late_wait *late = c->late_waits.items;
@@ -143,7 +169,7 @@ void lb_judge_late_waits(struct lb_case *c)
         const struct lb_pending_wait *wait = &late[i].wait;
         if (lb_is_late(c, LB_G_PROGRESS, wait->since_ns, wait->until_ns,
                        c->model->progress_bound_ns))
-            lb_witness_wait(c, wait, late[i].end);
+            report(c, wait, late[i].end);
     }
 }
 

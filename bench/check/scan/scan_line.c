@@ -1,6 +1,82 @@
-/* The place in line of a log's worker. */
+/* The waits of a log's worker, and its place in line. */
 #include "judges.h"
 #include "scan_logs.h"
+
+int lb_scan_bad(struct lb_scan *scan, const char *what)
+{
+    return lb_fail(scan->c->err, LB_E_FILE, "log %u, event %u: %s", scan->view->number, scan->index,
+                   what);
+}
+
+/* --- waits --- */
+
+void lb_scan_wait_begin(struct lb_scan *scan)
+{
+    if (scan->is_waiting && scan->wait_object == scan->invoke->object)
+        return; /* one more try */
+    scan->is_waiting = true;
+    scan->wait_object = scan->invoke->object;
+    scan->wait_event = scan->invoke_index;
+    scan->wait_ns = scan->invoke->time_ns;
+}
+
+static int count_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
+{
+    uint64_t wait_ns = wait->until_ns > wait->since_ns ? wait->until_ns - wait->since_ns : 0;
+    if (wait_ns > c->out->measures.longest_wait_ns)
+        c->out->measures.longest_wait_ns = wait_ns;
+    lb_finding_of(c, LB_G_PROGRESS)->n_tested++;
+    if (c->model->progress_bound_ns > 0 && wait_ns > c->model->progress_bound_ns)
+        return lb_keep_late_wait(c, wait, end);
+    return 0;
+}
+
+static struct lb_pending_wait wait_until(const struct lb_scan *scan, uint64_t until_ns)
+{
+    return (struct lb_pending_wait){.since_ns = scan->wait_ns,
+                                    .until_ns = until_ns,
+                                    .object = scan->wait_object,
+                                    .log = scan->log,
+                                    .event = scan->wait_event};
+}
+
+void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted)
+{
+    if (!scan->is_waiting)
+        return;
+    scan->is_waiting = false;
+    struct lb_pending_wait wait = wait_until(scan, time_ns);
+    int rc = count_wait(scan->c, &wait, granted ? scan->index : LB_NONE);
+    scan->c->failed = scan->c->failed != 0 ? scan->c->failed : rc;
+}
+
+int lb_scan_keep_wait(struct lb_scan *scan)
+{
+    struct lb_case *c = scan->c;
+    if (!scan->is_waiting)
+        return 0;
+    bool under_way = scan->invoke != NULL && c->model->complete && !c->history->truncated;
+    struct lb_pending_wait *wait = lb_array_push(&c->pending, sizeof *wait);
+    if (wait == NULL)
+        return lb_out_of_memory(c);
+    *wait = wait_until(scan, under_way && c->end_ns > scan->last_ns ? c->end_ns : scan->last_ns);
+    return 0;
+}
+
+int lb_scan_count_pending(struct lb_case *c)
+{
+    struct lb_pending_wait *waits = c->pending.items;
+    int rc = c->failed;
+    for (size_t i = 0; i < c->pending.n && rc == 0; i++) {
+        uint64_t death = c->logs[waits[i].log].gone_ns;
+        if (waits[i].until_ns > death)
+            waits[i].until_ns = death;
+        rc = count_wait(c, &waits[i], LB_NONE);
+    }
+    return rc;
+}
+
+/* --- the place in line --- */
 
 int lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant)
 {

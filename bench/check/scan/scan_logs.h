@@ -125,9 +125,14 @@ int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
  * of its end; end NULL: it was never answered. */
 int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
                   const struct lb_event *end, int type);
+/* --- waits and lines: scan_line.c --- */
+
 void lb_scan_wait_begin(struct lb_scan *scan);
 /* The wait under way ends; granted: with the event being read, otherwise the worker gave up. */
 void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted);
+/* The log ends while its worker waits: how long is known when all deaths are. */
+int lb_scan_keep_wait(struct lb_scan *scan);
+int lb_scan_count_pending(struct lb_case *c);
 /* A process that was answered info does not go on: its grants lapse, its place in line is left. */
 int lb_scan_retire(struct lb_scan *scan, uint64_t low);
 /* Applies notes and recoveries to holds that had not ended when their log did. */
