@@ -146,11 +146,11 @@ static int measure_size(struct bench *bench, struct lb_error *err)
 
 /* Where the plan changes between two sizes, each plan has a law of its own: that with the most
  * points says how the cost grows, and the last cost how high it is by now. */
-static void fit_curve(const struct lb_age *age, struct lb_age_curve *curve)
+static void fit_curve(const struct lb_age *age, size_t n_points, struct lb_age_curve *curve)
 {
     double x[LB_AGE_SIZES], y[LB_AGE_SIZES];
-    size_t from = 0, n = 0, last = age->n_sizes - 1;
-    for (size_t i = 0, begin = 0; i < age->n_sizes; i++) {
+    size_t from = 0, n = 0, last = n_points - 1;
+    for (size_t i = 0, begin = 0; i < n_points; i++) {
         x[i] = (double)age->sizes[i];
         y[i] = curve->points[i].cost;
         if (i > 0 && strcmp(curve->points[i - 1].plan, curve->points[i].plan) != 0)
@@ -162,9 +162,9 @@ static void fit_curve(const struct lb_age *age, struct lb_age_curve *curve)
     }
     if (n < 2) {
         from = 0;
-        n = age->n_sizes;
+        n = n_points;
     }
-    lb_growth_fit(x, y, age->n_sizes, &curve->growth);
+    lb_growth_fit(x, y, n_points, &curve->growth);
     if (curve->growth.law == LB_GROWTH_FLAT) /* an early plan that grew is gone */
         return;
     lb_growth_fit(x + from, y + from, n, &curve->growth);
@@ -178,10 +178,10 @@ static void fit_curve(const struct lb_age *age, struct lb_age_curve *curve)
 
 static void fit_state(struct lb_age *age, struct lb_age_state *state)
 {
-    for (size_t op = 0; op < LB_AGE_OPS && state->refused[0] == '\0'; op++) {
+    for (size_t op = 0; op < LB_AGE_OPS && state->n_points > 1; op++) {
         struct lb_age_curve *curve = &state->curves[op];
         if (curve->is_there && curve->refused[0] == '\0')
-            fit_curve(age, curve);
+            fit_curve(age, state->n_points, curve);
     }
 }
 
@@ -335,18 +335,21 @@ static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct l
     for (bench->size = 0; bench->size < plan->n_sizes && r == 0; bench->size++) {
         uint64_t to = plan->sizes[bench->size] / LB_AGED_ITEMS;
         if (atomic_load(plan->interrupt) != 0)
-            return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
-        r = lb_aged_fill(&bench->aged, filled - 1, to - 1, total, lb_aged_age_s(state), err);
+            r = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+        if (r == 0)
+            r = lb_aged_fill(&bench->aged, filled - 1, to - 1, total, lb_aged_age_s(state), err);
         filled = to;
         if (r == 0 && plan->statistics == LB_AGED_FRESH)
             r = lb_aged_analyse(&bench->aged, err);
         if (r == 0)
             r = measure_size(bench, err);
+        bench->state->n_points += r == 0;
     }
+    if (r == 0 || r == LB_E_INTERRUPTED)
+        fit_state(bench->age, bench->state);
     if (r != 0)
         return r;
     bench->size = plan->n_sizes - 1;
-    fit_state(bench->age, bench->state);
     if (bench->state->curves[LB_AGE_CLAIM].growth.law >= LB_GROWTH_LINEAR)
         r = find_index(bench, err);
     if (r == LB_E_UNSUPPORTED) /* without an index, the curves stand */
@@ -396,15 +399,10 @@ int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb
     return r;
 }
 
-static bool is_measured(const struct lb_age_state *state)
-{
-    return state->is_asked && state->refused[0] == '\0' && state->curves[LB_AGE_CLAIM].is_there;
-}
-
 bool lb_age_grows(const struct lb_age *age)
 {
     for (int s = 0; s < LB_AGED_STATES; s++)
-        if (lb_age_is_judged((enum lb_aged_state)s) && is_measured(&age->states[s]) &&
+        if (lb_age_is_judged((enum lb_aged_state)s) && lb_age_is_measured(&age->states[s]) &&
             age->states[s].curves[LB_AGE_CLAIM].growth.law >= LB_GROWTH_LINEAR)
             return true;
     return false;
@@ -413,7 +411,7 @@ bool lb_age_grows(const struct lb_age *age)
 bool lb_age_is_known(const struct lb_age *age)
 {
     for (int s = 0; s < LB_AGED_STATES; s++)
-        if (is_measured(&age->states[s]) || age->states[s].leaves_no_rows)
+        if (lb_age_is_measured(&age->states[s]) || age->states[s].leaves_no_rows)
             return true;
     return false;
 }

@@ -45,6 +45,7 @@ struct lb_age_state {
     bool is_asked;
     bool leaves_no_rows; /* items in this state: there is nothing that a claim could read */
     char refused[400];   /* why its rows cannot be made; "": they were */
+    size_t n_points;     /* sizes that were measured, from the least; fewer: it was interrupted */
     struct lb_age_curve curves[LB_AGE_OPS];
     char index[600];   /* with which a claim costs half or less at the largest size, as CREATE INDEX
                           ON has it; "": none is known, or none is needed */
@@ -71,10 +72,22 @@ struct lb_age_plan {
     const atomic_int *interrupt;
 };
 
-/* 0, or an error: LB_E_UNSUPPORTED where the strategy is no queue of statements. */
+/* 0, or an error: LB_E_UNSUPPORTED where the strategy is no queue of statements. With
+ * LB_E_INTERRUPTED ret has what was measured until then. */
 int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb_error *err);
 /* Does a claim cost more with items that are finished, delayed or failed? */
 bool lb_age_grows(const struct lb_age *age);
+/* True if the state's claims were measured: at two sizes or more. */
+static inline bool lb_age_is_measured(const struct lb_age_state *state)
+{
+    return state->n_points > 1 && state->refused[0] == '\0' && state->curves[LB_AGE_CLAIM].is_there;
+}
+/* True if an interrupt ended the state's measurement. */
+static inline bool lb_age_is_cut(const struct lb_age *age, const struct lb_age_state *state)
+{
+    return state->is_asked && state->refused[0] == '\0' && !state->leaves_no_rows &&
+           state->n_points < age->n_sizes;
+}
 /* True if anything about claims was measured. */
 bool lb_age_is_known(const struct lb_age *age);
 /* Is this state one that a claim should not pay for? */

@@ -171,4 +171,15 @@ like($out, qr/^Not measured with finished items: the rows of table job cannot be
 is($status, 0, 'finished items that leave no rows cost nothing');
 like($out, qr/^delete-on-claim on SQLite: no rows stay that a claim could read\.\nNo rows of finished items stay/, '... in words');
 
+# --- Ctrl-C, in the middle of a fill ---
+my $endless = start('age', '-s', "$folder/no-index.sql", '--rows', '4M', '--aged', 'finished', '--json');
+wait_for(sub { return grep { (-s $_ // 0) > 8_000_000 } glob scratch() . '/lockbench-*/db*' }); # beyond the third size
+kill 'INT', $endless->{pid};
+($status, $out, $err) = finish($endless);
+is($status, 130, 'interrupted: exit status') or diag $err;
+$answer = eval { decode_json($out) } or diag("no JSON: $out");
+ok($answer->{aged}{finished}{interrupted}, '... the answer says so');
+cmp_ok(scalar @{ $answer->{aged}{finished}{operations}{claim}{points} }, '>=', 2, '... and has the sizes that were measured');
+is($answer->{aged}{finished}{operations}{claim}{grows}, 'linear', '... and what they show');
+
 done_testing;

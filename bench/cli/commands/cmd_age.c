@@ -118,9 +118,10 @@ static enum lb_exit age_one(const struct lb_args *args, struct lb_age_plan *plan
                           : lb_age_grows(age)    ? LB_EXIT_REGRESSION
                           : lb_age_is_known(age) ? LB_EXIT_OK
                                                  : LB_EXIT_INCONCLUSIVE;
-    if (r == 0 && args->format != NULL && strcmp(args->format, "json") == 0)
+    bool is_shown = r == 0 || (r == LB_E_INTERRUPTED && lb_age_is_known(age));
+    if (is_shown && args->format != NULL && strcmp(args->format, "json") == 0)
         r = lb_age_json(stdout, view);
-    else if (r == 0)
+    else if (is_shown)
         r = lb_age_print(stdout, view);
     free(age);
     return status;

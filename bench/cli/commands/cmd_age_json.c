@@ -3,11 +3,12 @@
 
 #include "json_object.h"
 
-static json_t *curve_json(const struct lb_age *age, const struct lb_age_curve *curve)
+static json_t *curve_json(const struct lb_age *age, size_t n_points,
+                          const struct lb_age_curve *curve)
 {
     struct lb_object object = lb_object_new(), points = lb_list_new();
     const struct lb_growth *growth = &curve->growth;
-    for (size_t i = 0; i < age->n_sizes && curve->refused[0] == '\0'; i++) {
+    for (size_t i = 0; i < n_points && curve->refused[0] == '\0'; i++) {
         struct lb_object point = lb_object_new();
         lb_put_count(&point, "items", age->sizes[i]);
         lb_put_real(&point, "cost", curve->points[i].cost);
@@ -16,7 +17,7 @@ static json_t *curve_json(const struct lb_age *age, const struct lb_age_curve *c
     }
     lb_put(&object, "points", lb_object_end(&points));
     lb_put_text_or_null(&object, "not_measured", curve->refused);
-    if (curve->refused[0] == '\0') {
+    if (curve->refused[0] == '\0' && n_points > 1) {
         lb_put_text(&object, "grows", lb_growth_name(growth->law));
         lb_put_real(&object, "exponent", growth->p);
         lb_put_real(&object, "exponent_least", growth->p_least);
@@ -31,12 +32,14 @@ static json_t *state_json(const struct lb_age_view *view, enum lb_aged_state whi
 {
     const struct lb_age_state *state = &view->age->states[which];
     struct lb_object object = lb_object_new(), operations = lb_object_new();
-    double rows = state->refused[0] == '\0' ? lb_age_slo_rows(view, which) : 0;
+    double rows = lb_age_slo_rows(view, which);
     lb_put_text_or_null(&object, "not_measured", state->refused);
     for (int op = 0; op < LB_AGE_OPS && state->refused[0] == '\0'; op++)
         if (state->curves[op].is_there)
-            lb_put(&operations, lb_age_op_names[op], curve_json(view->age, &state->curves[op]));
+            lb_put(&operations, lb_age_op_names[op],
+                   curve_json(view->age, state->n_points, &state->curves[op]));
     lb_put(&object, "operations", lb_object_end(&operations));
+    lb_put_flag(&object, "interrupted", lb_age_is_cut(view->age, state));
     lb_put_flag(&object, "leaves_no_rows", state->leaves_no_rows);
     lb_put_text_or_null(&object, "missing_index", state->index);
     if (state->index[0] != '\0')

@@ -16,9 +16,10 @@ double lb_age_slo_rows(const struct lb_age_view *view, enum lb_aged_state state)
 {
     const struct lb_age *age = view->age;
     const struct lb_age_curve *claim = &age->states[state].curves[LB_AGE_CLAIM];
-    const struct lb_age_point *first = &claim->points[0], *last = &claim->points[age->n_sizes - 1];
-    if (view->bound_ns == 0 || claim->growth.law == LB_GROWTH_FLAT || last->cost <= first->cost ||
-        last->ns <= first->ns)
+    const struct lb_age_point *first = &claim->points[0],
+                              *last = claim->points + age->states[state].n_points - 1;
+    if (view->bound_ns == 0 || !lb_age_is_measured(&age->states[state]) ||
+        claim->growth.law == LB_GROWTH_FLAT || last->cost <= first->cost || last->ns <= first->ns)
         return 0;
     double ns_each = (double)(last->ns - first->ns) / (last->cost - first->cost);
     double cost = last->cost + ((double)view->bound_ns - (double)last->ns) / ns_each;
@@ -52,19 +53,14 @@ static void print_slo(FILE *out, const struct lb_age_view *view, enum lb_aged_st
     }
 }
 
-static bool is_measured(const struct lb_age_state *state)
-{
-    return state->is_asked && state->refused[0] == '\0' && state->curves[LB_AGE_CLAIM].is_there;
-}
-
 static void print_flat(FILE *out, const struct lb_age_view *view)
 {
     size_t n = 0, n_printed = 0;
     for (int s = 0; s < LB_AGED_STATES; s++)
-        n += is_measured(&view->age->states[s]);
+        n += lb_age_is_measured(&view->age->states[s]);
     fprintf(out, "%s on %s: a claim costs the same however many ", view->strategy, view->target);
     for (int s = 0; s < LB_AGED_STATES; s++)
-        if (is_measured(&view->age->states[s])) {
+        if (lb_age_is_measured(&view->age->states[s])) {
             fprintf(out, "%s%s",
                     n_printed == 0       ? ""
                     : n_printed + 1 == n ? " or "
@@ -77,15 +73,15 @@ static void print_flat(FILE *out, const struct lb_age_view *view)
 
 static void print_index(FILE *out, const struct lb_age_view *view, const struct lb_age_state *state)
 {
-    const struct lb_age_point *last = &state->curves[LB_AGE_CLAIM].points[view->age->n_sizes - 1];
+    const struct lb_age_point *last = &state->curves[LB_AGE_CLAIM].points[state->n_points - 1];
     if (state->index[0] != '\0')
         fprintf(out,
                 "  Missing: CREATE INDEX %.*s_claim ON %s;\n"
                 "  A claim reads %.0f %s with it, and %.0f without, at %llu items.\n",
                 (int)strcspn(state->index, " "), state->index, state->index, state->index_cost,
                 view->age->unit, last->cost,
-                (unsigned long long)view->age->sizes[view->age->n_sizes - 1]);
-    else
+                (unsigned long long)view->age->sizes[state->n_points - 1]);
+    else if (!lb_age_is_cut(view->age, state))
         fputs("  With the statement as it is, no index on its conditions and order helps.\n", out);
 }
 
@@ -95,7 +91,7 @@ static void print_answer(FILE *out, const struct lb_age_view *view)
     bool grows = false, is_known = false;
     for (int s = 0; s < LB_AGED_STATES; s++) {
         const struct lb_age_curve *claim = &age->states[s].curves[LB_AGE_CLAIM];
-        if (!is_measured(&age->states[s]))
+        if (!lb_age_is_measured(&age->states[s]))
             continue;
         is_known = true;
         if (claim->growth.law < LB_GROWTH_LINEAR)
@@ -143,12 +139,16 @@ static int print_table(FILE *out, const struct lb_age *age)
             const struct lb_age_curve *curve = &age->states[s].curves[op];
             const struct lb_growth *growth = &curve->growth;
             char exponent[40] = "";
-            if (!curve->is_there || age->states[s].refused[0] != '\0' || curve->refused[0] != '\0')
+            if (!curve->is_there || !lb_age_is_measured(&age->states[s]) ||
+                curve->refused[0] != '\0')
                 continue;
             lb_table_add(table, lb_aged_state_names[s], LB_INK_PLAIN);
             lb_table_add(table, lb_age_op_names[op], LB_INK_PLAIN);
             for (size_t i = 0; i < age->n_sizes; i++)
-                add_number(table, curve->points[i].cost);
+                if (i < age->states[s].n_points)
+                    add_number(table, curve->points[i].cost);
+                else
+                    lb_table_add(table, "", LB_INK_PLAIN);
             if (growth->law != LB_GROWTH_FLAT)
                 snprintf(exponent, sizeof exponent, "%.2g [%.2g, %.2g]", growth->p, growth->p_least,
                          growth->p_most);
@@ -167,8 +167,9 @@ static void print_flips(FILE *out, const struct lb_age *age)
     for (int s = 0; s < LB_AGED_STATES; s++)
         for (int op = 0; op < LB_AGE_OPS; op++) {
             const struct lb_age_curve *curve = &age->states[s].curves[op];
-            for (size_t i = 1;
-                 curve->is_there && age->states[s].refused[0] == '\0' && i < age->n_sizes; i++)
+            for (size_t i = 1; curve->is_there && age->states[s].refused[0] == '\0' &&
+                               i < age->states[s].n_points;
+                 i++)
                 if (strcmp(curve->points[i - 1].plan, curve->points[i].plan) != 0)
                     fprintf(out,
                             "With %llu %s items %s has another plan than with %llu:\n"
@@ -185,6 +186,9 @@ static void print_refused(FILE *out, const struct lb_age *age)
         const struct lb_age_state *state = &age->states[s];
         if (state->leaves_no_rows)
             fprintf(out, "No rows of %s items stay in the tables.\n", lb_aged_state_names[s]);
+        if (lb_age_is_cut(age, state))
+            fprintf(out, "Interrupted: %s items were measured at %zu of %zu sizes.\n",
+                    lb_aged_state_names[s], state->n_points, age->n_sizes);
         if (state->refused[0] != '\0')
             fprintf(out, "Not measured with %s items: %s\n", lb_aged_state_names[s],
                     state->refused);
@@ -201,7 +205,7 @@ int lb_age_print(FILE *out, const struct lb_age_view *view)
     int r = 0;
     bool is_any = false;
     for (int s = 0; s < LB_AGED_STATES; s++)
-        is_any = is_any || is_measured(&view->age->states[s]);
+        is_any = is_any || lb_age_is_measured(&view->age->states[s]);
     if (is_any) {
         fprintf(out,
                 "%s that one operation reads, by the number of items in the table "
