@@ -12,6 +12,7 @@ CREATE TABLE item (
     token bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
+CREATE INDEX item_active ON item (class, modified) WHERE status = 1;
 
 -- name: setup when recurring=yes
 CREATE TABLE item (
@@ -24,6 +25,7 @@ CREATE TABLE item (
     token bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
+CREATE INDEX item_active ON item (class, modified) WHERE status = 1;
 CREATE INDEX item_due ON item (class, modified, id) WHERE status IN (0, 2);
 
 -- name: put

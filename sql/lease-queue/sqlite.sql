@@ -12,6 +12,7 @@ CREATE TABLE item (
     token INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
+CREATE INDEX item_owned ON item (class) WHERE status = 0 AND owner IS NOT NULL;
 
 -- name: setup when recurring=yes
 CREATE TABLE item (
@@ -24,6 +25,7 @@ CREATE TABLE item (
     token INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
+CREATE INDEX item_owned ON item (class) WHERE status = 0 AND owner IS NOT NULL;
 CREATE INDEX item_due ON item (class, visible_at, id) WHERE status IN (0, 2);
 
 -- name: put

@@ -15,6 +15,7 @@ CREATE TABLE queue (
     token INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX queue_free ON queue (class, created_on, id) WHERE agent_id IS NULL;
+CREATE INDEX queue_taken ON queue (class, taken_on) WHERE agent_id IS NOT NULL AND NOT failed;
 CREATE TABLE done (id INTEGER PRIMARY KEY, class TEXT NOT NULL, payload TEXT NOT NULL,
                    token INTEGER NOT NULL);
 

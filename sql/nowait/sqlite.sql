@@ -14,6 +14,8 @@ CREATE TABLE parallel_allocation_list (
 );
 CREATE INDEX parallel_allocation_list_new
     ON parallel_allocation_list (driving_task, id) WHERE status = 'New';
+CREATE INDEX parallel_allocation_list_active
+    ON parallel_allocation_list (driving_task, since) WHERE status = 'Active';
 
 -- name: setup when recurring=yes
 CREATE TABLE parallel_allocation_list (
@@ -28,6 +30,8 @@ CREATE TABLE parallel_allocation_list (
 );
 CREATE INDEX parallel_allocation_list_new
     ON parallel_allocation_list (driving_task, id) WHERE status = 'New';
+CREATE INDEX parallel_allocation_list_active
+    ON parallel_allocation_list (driving_task, since) WHERE status = 'Active';
 CREATE INDEX parallel_allocation_list_due
     ON parallel_allocation_list (driving_task, since, id) WHERE status IN ('New', 'Complete');
 

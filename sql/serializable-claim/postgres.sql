@@ -12,6 +12,7 @@ CREATE TABLE item (
     token bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, modified, id) WHERE status = 0;
+CREATE INDEX item_active ON item (class, modified) WHERE status = 1;
 
 -- name: put
 INSERT INTO item (id, class, payload)

@@ -14,6 +14,7 @@ CREATE TABLE item (
     token bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, status_modified, id) WHERE status = 0;
+CREATE INDEX item_active ON item (class, status_modified) WHERE status = 1;
 
 -- name: setup when form!=in recurring=yes
 CREATE TABLE item_status (status smallint PRIMARY KEY, name text NOT NULL UNIQUE);
@@ -28,6 +29,7 @@ CREATE TABLE item (
     token bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, status_modified, id) WHERE status = 0;
+CREATE INDEX item_active ON item (class, status_modified) WHERE status = 1;
 CREATE INDEX item_due ON item (class, status_modified, id) WHERE status IN (0, 2);
 
 -- What form=in needs to go wrong with one session: no primary key, and statistics from when the

@@ -14,6 +14,7 @@ CREATE TABLE item (
     token INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, status_modified, id) WHERE status = 0;
+CREATE INDEX item_active ON item (class, status_modified) WHERE status = 1;
 
 -- name: setup when recurring=yes
 CREATE TABLE item_status (status INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -28,6 +29,7 @@ CREATE TABLE item (
     token INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX item_pending ON item (class, status_modified, id) WHERE status = 0;
+CREATE INDEX item_active ON item (class, status_modified) WHERE status = 1;
 CREATE INDEX item_due ON item (class, status_modified, id) WHERE status IN (0, 2);
 
 -- name: put

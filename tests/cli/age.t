@@ -147,6 +147,12 @@ for my $uri (@uris) {
 ($status, my $out, my $said) = age('-s', 'skip-locked,lease-queue,move-table,merge-table-lock,offset-claim', '-d', $postgres // 'sqlite:', '--rows', 4000);
 is($status, 0, 'built-in queues have the indexes that they need') or diag "$out$said";
 
+for my $uri (@uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    ($status, $answer) = aged('-s', 'skip-locked', '-d', $uri, '--rows', 4000, '--aged', 'finished');
+    is($answer->{aged}{finished}{operations}{recover}{grows}, 'flat', "skip-locked on $engine: recover does not read finished items");
+}
+
 # --- refusals ---
 for my $case (
     [['--aged', 'old'], qr/option --aged: 'old' is not finished, failed, delayed/],
