@@ -75,4 +75,19 @@ for my $name (qw(soak-relation soak-hostile bench-gate)) {
     open my $file, '<', "$dir/stdout" or die "$dir/stdout: $!\n";
     like(join('', <$file>), qr/\A[^#]*$name [^#]+\z/, '... is about it');
 }
+# A soak of the judge says in its last line how it ended, also if one of its programs was killed.
+mkdir "$dir/$_" for qw(tests tests/unit);
+for my $case (['exit 0', 0, 'no disagreement'], ['kill -ABRT $$', 4, 'check_queues.t was killed by SIGABRT: see above'],
+    ['exit 2', 4, 'check_queues.t ended with exit status 2: see above']) {
+    my ($end, $want, $last) = @$case;
+    for my $part (qw(locks queues)) {
+        open my $file, '>', "$dir/tests/unit/check_$part.t" or die "$dir: $!\n";
+        print $file "#!/bin/sh\necho '# one: 7 histories, 3 legal'\n", $part eq 'queues' ? "$end\n" : '';
+        close $file;
+        chmod 0755, "$dir/tests/unit/check_$part.t" or die "$dir: $!\n";
+    }
+    my @lines = `LB_BUILD='$dir' '$source/scripts/soak-check' 7 2>&1`;
+    is($? >> 8, $want, "soak-check: $end: status $want");
+    is($lines[-1], "$last\n", '... the last line') or diag @lines;
+}
 done_testing();

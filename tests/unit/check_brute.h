@@ -165,13 +165,6 @@ static inline bool chance(struct lb_random *random, uint32_t percent)
     return below(random, 100) < percent;
 }
 
-/* How many histories per model: LB_TEST_HISTORIES, or a few seconds' worth of all. */
-static inline uint64_t test_histories(void)
-{
-    const char *text = getenv("LB_TEST_HISTORIES");
-    return text != NULL ? strtoull(text, NULL, 0) : 10000;
-}
-
 static inline void print_history(const struct test_history *h)
 {
     for (uint32_t i = 0; i < MAX_LOGS; i++)
@@ -328,14 +321,29 @@ struct tally {
     uint64_t n, n_legal, n_flipped;
 };
 
+/* Is one in so many histories fewer, or more, than was counted? A rate near the limit varies by
+ * chance: only a difference of four standard deviations is an answer. */
+static inline bool is_rarer(uint64_t count, uint64_t n, uint64_t one_in)
+{
+    double limit = (double)n / (double)one_in;
+    return (double)count < limit - 4 * sqrt(limit) || (count == 0 && limit >= 4);
+}
+
+static inline bool is_commoner(uint64_t count, uint64_t n, uint64_t one_in)
+{
+    double limit = (double)n / (double)one_in;
+    return (double)count > limit + 4 * sqrt(limit) + 1;
+}
+
 /* Both verdicts must have been seen often enough for their agreement to mean something. */
 static inline bool tally_is_fair(const struct tally *tally)
 {
     printf("# %s: %llu histories, %llu legal, %llu mutations that flipped the verdict\n",
            tally->name, (unsigned long long)tally->n, (unsigned long long)tally->n_legal,
            (unsigned long long)tally->n_flipped);
-    return tally->n_legal * 50 > tally->n && (tally->n - tally->n_legal) * 100 > tally->n &&
-           tally->n_flipped * 2000 > tally->n;
+    return !is_rarer(tally->n_legal, tally->n, 50) &&
+           !is_rarer(tally->n - tally->n_legal, tally->n, 100) &&
+           !is_rarer(tally->n_flipped, tally->n, 2000);
 }
 
 struct shape; /* of histories: each test's own */

@@ -140,11 +140,11 @@ static void agree(void **state)
     if (n_too_much > 0)
         printf("# %s: %llu histories were too much for the search\n", shape->name,
                (unsigned long long)n_too_much);
-    if (n_too_much * 50 > tally.n || !tally_is_fair(&tally) ||
-        n_untold * (shape->legal == legal_items ? 10000
+    if (is_commoner(n_too_much, tally.n, 50) || !tally_is_fair(&tally) ||
+        is_commoner(n_untold, tally.n,
+                    shape->legal == legal_items ? 10000
                     : shape->strict             ? 5
-                                                : 50) >
-            tally.n)
+                                                : 50))
         fail_msg("%s: the histories are too one-sided to tell", shape->name);
 }
 
