@@ -3,10 +3,10 @@
 #include "aged_cost.h"
 
 #include "clock.h"
+#include "program_lex.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct lb_statement *find(const struct lb_program *program, const struct lb_step *step)
 {
@@ -17,19 +17,11 @@ static const struct lb_statement *find(const struct lb_program *program, const s
 }
 
 /* Others, such as LOCK TABLE or LISTEN, read no rows. */
-static bool reads_rows(const char *sql)
+static bool reads_rows(const char *sql, enum lb_dialect dialect)
 {
-    static const char *const words[] = {"SELECT", "INSERT", "UPDATE", "DELETE",
-                                        "WITH",   "MERGE",  "VALUES", "REPLACE"};
-    while (strncmp(sql, "--", 2) == 0 || strchr(" \t\r\n(", *sql) != NULL) {
-        if (*sql == '\0')
-            return false;
-        sql += *sql == '-' ? strcspn(sql, "\n") : 1;
-    }
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strncasecmp(sql, words[i], strlen(words[i])) == 0)
-            return true;
-    return false;
+    static const char *const words[] = {"select", "insert", "update",  "delete", "with",
+                                        "merge",  "values", "replace", NULL};
+    return lb_sql_begins(sql, dialect, words);
 }
 
 static void append(char *text, size_t size, const char *more)
@@ -45,7 +37,7 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
     const struct lb_statement *statement = find(cost->program, step);
     struct lb_touched touched = {0};
     if (statement == NULL || step->on_replica || session->conn == NULL ||
-        !reads_rows(statement->native))
+        !reads_rows(statement->native, cost->program->db->dialect))
         return 0;
     uint64_t start_ns = lb_now_ns();
     int r = session->db->aging->touch(session->conn, statement->native, step->n_params,

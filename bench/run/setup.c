@@ -237,13 +237,6 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
     return set_pipeline(run, err);
 }
 
-/* Does the text know locks that are no rows? They end with their session, wherever it goes. */
-static bool locks_with_session(const char *text)
-{
-    return strcasestr(text, "advisory") != NULL || strcasestr(text, "GET_LOCK") != NULL ||
-           strcasestr(text, "LOCK TABLE") != NULL || strstr(text, "session=keep") != NULL;
-}
-
 /* Checks that this request is possible for this strategy on this engine. */
 static int check_request(const struct lb_run_plan *request, struct lb_error *err)
 {
@@ -408,7 +401,7 @@ static int make_team(struct lb_active_run *run, struct lb_error *err)
     const struct lb_run_plan *request = run->request;
     const struct lb_scenario *scenario = request->scenario;
     run->may_last = lb_fault_is(scenario->fault, LB_FAULT_IS_A_SWITCH) && run->has_control &&
-                    !locks_with_session(lb_file_text(request->file));
+                    !lb_program_locks_sessions(run->plan.program);
     *run->team = (struct lb_team){.run = request,
                                   .scenario = scenario,
                                   .plan = &run->plan,

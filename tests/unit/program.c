@@ -1,5 +1,6 @@
 /* Statement files: the lexer's corners, the format, and every mistake with its file and line. */
 #include "program.h"
+#include "program_features.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -184,6 +185,42 @@ static void the_lexer_leaves_quoted_text_alone(void **state)
     check_native("SELECT 'a\n-- name: claim\nb'", "SELECT 'a\n-- name: claim\nb'");
     check_native("/* before */ SELECT 1 /* after */ ;", "SELECT 1 /* after */");
     check_native("SELECT ';' ; ; ;", "SELECT ';'");
+}
+
+/* Locks that end with their session, by the statements and no comment. */
+static void session_locks_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *statement;
+        bool locks;
+    } cases[] = {
+        {"UPDATE x SET a = :resource /* no advisory lock */", false},
+        {"UPDATE x SET get_locks = :resource WHERE b = 'LOCK TABLE x'", false},
+        {"SELECT PG_advisory_lock(hashtext(:resource))", true},
+        {"SELECT pg_advisory_xact_lock(hashtext(:resource))", false},
+        {"/* x */ LOCK TABLE x /* :resource */", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[1000];
+        struct lb_file *file = NULL;
+        struct lb_program *program = NULL;
+        struct lb_error err = {0};
+        snprintf(
+            text, sizeof text,
+            "-- strategy: x\n-- shape: lock\n-- claims: exclusive\n-- name: setup\nCREATE TABLE x "
+            "(a "
+            "int);\n-- name: acquire\n%s;\n-- name: release\nSELECT 1;\n-- name: teardown\nDROP "
+            "TABLE x;\n",
+            cases[i].statement);
+        assert_int_equal(lb_file_parse("x.sql", text, strlen(text), -1, &file, &err), 0);
+        assert_int_equal(lb_program_new(file, &postgres, NULL, NULL, 0, &program, &err), 0);
+        if (lb_program_locks_sessions(program) != cases[i].locks)
+            fail_msg("%s", cases[i].statement);
+        lb_program_free(program);
+        lb_file_free(file);
+    }
+    assert_true(lb_program_locks_sessions(NULL));
 }
 
 static void bodies_are_one_statement(void **state)
@@ -572,6 +609,7 @@ int main(void)
         cmocka_unit_test(a_header_is_read),
         cmocka_unit_test(a_program_has_placeholders_and_slots),
         cmocka_unit_test(the_lexer_leaves_quoted_text_alone),
+        cmocka_unit_test(session_locks_are_found),
         cmocka_unit_test(bodies_are_one_statement),
         cmocka_unit_test(sections_are_chosen_by_engine_and_option),
         cmocka_unit_test(mistakes_are_reported_by_line),

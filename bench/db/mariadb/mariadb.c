@@ -18,6 +18,7 @@
 #include "leash.h"
 #include "mariadb_conn.h"
 #include "mariadb_wire.h"
+#include "program_lex.h"
 
 #include <errmsg.h>
 #include <mysql.h>
@@ -129,17 +130,14 @@ static uint64_t maria_caps(struct lb_conn *conn)
 
 static bool says_nowait(const char *sql)
 {
-    return strcasestr(sql, "NOWAIT") != NULL;
+    static const char *const words[] = {"nowait", NULL};
+    return lb_sql_has_any(sql, LB_SQL_MARIADB, words);
 }
 
 static bool is_write(const char *sql)
 {
-    static const char *const words[] = {"INSERT", "DELETE", "REPLACE", "UPDATE"};
-    sql += strspn(sql, " \t\r\n");
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strncasecmp(sql, words[i], strlen(words[i])) == 0)
-            return true;
-    return false;
+    static const char *const words[] = {"insert", "delete", "replace", "update", NULL};
+    return lb_sql_begins(sql, LB_SQL_MARIADB, words);
 }
 
 /* The leash's. */

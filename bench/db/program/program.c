@@ -536,8 +536,7 @@ static bool recovers_by_time(const struct lb_building *b, enum lb_section_name s
                 (limit != NULL && strcmp(name, limit->name) == 0))
                 return true;
         }
-        const char *where = strcasestr(statement->sql, "where");
-        if (where != NULL && lb_sql_reads_time(where, strlen(where)))
+        if (lb_sql_compares_time(statement->sql, b->db->dialect))
             return true;
     }
     return false;

@@ -7,6 +7,7 @@
 #include "exploring.h"
 #include "program_building.h"
 #include "program_features.h"
+#include "program_lex.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,8 +119,7 @@ static const struct lb_statement *takes_old(const struct lb_building *b, enum lb
         for (size_t i = 0; i < statement->n_params; i++)
             if (statement->param_slot[i] == LB_SLOT_TTL_MS)
                 return NULL;
-        const char *where = strcasestr(statement->sql, "where");
-        if (found == NULL && where != NULL && lb_sql_reads_time(where, strlen(where)))
+        if (found == NULL && lb_sql_compares_time(statement->sql, b->db->dialect))
             found = statement;
     }
     return found;
@@ -193,11 +193,8 @@ char *lb_guess_text(enum lb_guessed guessed, const struct lb_guess *guess, char 
 
 bool lb_sql_sees_strangers(const struct lb_db *db, const char *sql)
 {
-    const char *const *word = lb_exploring(db)->tells_under_way;
-    for (; word != NULL && *word != NULL; word++)
-        if (strcasestr(sql, *word) != NULL)
-            return true;
-    return false;
+    const char *const *words = lb_exploring(db)->tells_under_way;
+    return words != NULL && lb_sql_has_any(sql, db->dialect, words);
 }
 
 /* Also by a function that set-up makes. */

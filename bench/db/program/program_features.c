@@ -37,15 +37,33 @@ static bool section_has_param(const struct lb_section *section, int slot)
 
 /* --- what a hold is bound to --- */
 
+static const char *const session_locks[] = {"pg_advisory_lock",
+                                            "pg_try_advisory_lock",
+                                            "pg_advisory_lock_shared",
+                                            "pg_try_advisory_lock_shared",
+                                            "get_lock",
+                                            NULL};
+
 static bool locks_in_session(const struct lb_token *token)
 {
-    static const char *const words[] = {"pg_advisory_lock",
-                                        "pg_try_advisory_lock",
-                                        "pg_advisory_lock_shared",
-                                        "pg_try_advisory_lock_shared",
-                                        "get_lock",
-                                        NULL};
-    return lb_token_is_any(token, words);
+    return lb_token_is_any(token, session_locks);
+}
+
+bool lb_program_locks_sessions(const struct lb_program *program)
+{
+    static const char *const lock[] = {"lock", NULL};
+    if (program == NULL)
+        return true;
+    for (int s = 0; s < LB_SECTIONS; s++)
+        if (program->sections[s].keeps_session)
+            return true;
+    for (size_t i = 0; i < program->n_statements; i++) {
+        const char *sql = program->statements[i].sql;
+        if (lb_sql_has_any(sql, program->db->dialect, session_locks) ||
+            lb_sql_begins(sql, program->db->dialect, lock))
+            return true;
+    }
+    return false;
 }
 
 static bool unlocks_session(const struct lb_token *token)

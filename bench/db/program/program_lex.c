@@ -413,6 +413,47 @@ void lb_tokens_free(struct lb_tokens *tokens)
     *tokens = (struct lb_tokens){0};
 }
 
+/* A function's body: AS $$..$$, or AS '..', whose own quotes are doubled. */
+static bool has_any(struct lb_lexer lexer, const char *const *words)
+{
+    for (bool is_as = false;;) {
+        struct lb_token token = lb_lexer_next_word(&lexer);
+        struct lb_lexer body = lexer;
+        if (token.kind == LB_T_END)
+            return false;
+        if (token.kind == LB_T_BAD || lb_token_is_any(&token, words))
+            return true;
+        bool is_body = token.kind == LB_T_QUOTED && (*token.text == '$' || is_as);
+        size_t quote =
+            is_body && *token.text == '$' ? dollar_tag(token.text, token.text + token.length) : 1;
+        body.at = token.text + quote;
+        body.end = token.text + token.length - quote;
+        if (is_body && has_any(body, words))
+            return true;
+        is_as = lb_token_is(&token, "as");
+    }
+}
+
+bool lb_sql_has_any(const char *sql, enum lb_dialect dialect, const char *const *words)
+{
+    struct lb_lexer lexer;
+    lb_lexer_init(&lexer, sql, strlen(sql), 1);
+    lexer.dialect = dialect;
+    return has_any(lexer, words);
+}
+
+bool lb_sql_begins(const char *sql, enum lb_dialect dialect, const char *const *words)
+{
+    struct lb_tokens tokens;
+    lb_tokens_read(&tokens, sql, dialect);
+    size_t i = 0;
+    while (i < tokens.n && lb_token_is_sign(&tokens.at[i], "("))
+        i++;
+    bool begins = tokens.is_understood && i < tokens.n && lb_token_is_any(&tokens.at[i], words);
+    lb_tokens_free(&tokens);
+    return begins;
+}
+
 /* --- slices --- */
 
 bool lb_slice_is(const char *text, size_t length, const char *word)

@@ -70,4 +70,11 @@ struct lb_tokens {
 void lb_tokens_read(struct lb_tokens *ret, const char *sql, enum lb_dialect dialect);
 void lb_tokens_free(struct lb_tokens *tokens);
 
+/* Has the statement one of the words, also in a function's body that it quotes? True if it is not
+ * understood. */
+bool lb_sql_has_any(const char *sql, enum lb_dialect dialect, const char *const *words);
+/* Is the statement's first word, maybe in parentheses, one of these? False if it is not understood.
+ */
+bool lb_sql_begins(const char *sql, enum lb_dialect dialect, const char *const *words);
+
 #endif

@@ -118,6 +118,9 @@ struct lb_window {
 void lb_window_start(struct lb_window *window, const char *text, size_t length, int line);
 void lb_window_slide(struct lb_window *window);
 bool lb_asks_for_time(const struct lb_token *token);
+/* True if a time stands behind WHERE. A time that is only written (SET freed_at = now() WHERE ...)
+ * is compared with nothing. */
+bool lb_sql_compares_time(const char *sql, enum lb_dialect dialect);
 /* The line by which what begins, prolongs or takes away a hold has whole seconds only, in one of
  * its forms; 0: none. */
 int lb_file_whole_line(const struct lb_file *file, const struct lb_db *db);

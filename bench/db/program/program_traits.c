@@ -193,7 +193,10 @@ static bool is_overwriting(const struct lb_statement *statement)
         replaces = is_word(&words, i, "duplicate") && is_word(&words, i + 2, "update");
     for (size_t i = 0; i + 1 < words.n && !replaces; i++)
         replaces = is_word(&words, i, "do") && is_word(&words, i + 1, "update");
-    return replaces && strstr(statement->sql, ":id") != NULL;
+    for (size_t i = 0; i < statement->n_params && replaces; i++)
+        if (statement->param_slot[i] == LB_SLOT_ID)
+            return true;
+    return false;
 }
 
 void lb_features_read_traits(const struct lb_program *program, struct lb_features *ret)

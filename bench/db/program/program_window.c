@@ -31,6 +31,19 @@ bool lb_asks_for_time(const struct lb_token *token)
            (token->kind == LB_T_PARAM && lb_slice_is(token->text + 1, token->length - 1, "now"));
 }
 
+bool lb_sql_compares_time(const char *sql, enum lb_dialect dialect)
+{
+    struct lb_tokens tokens;
+    bool is_behind = false, asks = false; /* behind WHERE */
+    lb_tokens_read(&tokens, sql, dialect);
+    for (size_t i = 0; i < tokens.n && !asks; i++) {
+        asks = is_behind && lb_asks_for_time(&tokens.at[i]);
+        is_behind = is_behind || lb_token_is(&tokens.at[i], "where");
+    }
+    lb_tokens_free(&tokens);
+    return asks;
+}
+
 bool lb_sql_reads_time(const char *text, size_t length)
 {
     struct lb_lexer lexer;

@@ -6,45 +6,40 @@
  */
 #include "rows.h"
 
-#include <ctype.h>
+#include "program_lex.h"
+
 #include <jansson.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* --- texts of conditions --- */
 
-static const char *skip_quoted(const char *p)
+static struct lb_token token_at(const char *at)
 {
-    for (p++; *p != '\0' && *p != '\''; p++)
-        ;
-    return *p != '\0' ? p + 1 : p;
+    struct lb_lexer lexer;
+    lb_lexer_init(&lexer, at, strlen(at), 1);
+    lexer.dialect = LB_SQL_POSTGRES;
+    return lb_lexer_next(&lexer);
 }
 
 /* Takes parentheses off that enclose everything, and casts behind it: "((a)::text)" is "a". */
 static void strip(char *text)
 {
-    for (;;) {
+    while (text[0] == '(') {
         size_t n = strlen(text), depth = 0, end = 0;
-        if (text[0] != '(')
-            return;
-        for (const char *p = text; *p != '\0';) {
-            if (*p == '\'') {
-                p = skip_quoted(p);
+        for (struct lb_token token = token_at(text); token.length > 0;
+             token = token_at(token.text + token.length)) {
+            depth += lb_token_is_sign(&token, "(");
+            if (!lb_token_is_sign(&token, ")") || --depth > 0)
                 continue;
-            }
-            depth += *p == '(';
-            if (*p == ')' && --depth == 0) {
-                end = (size_t)(p - text);
-                break;
-            }
-            p++;
+            end = (size_t)(token.text - text);
+            break;
         }
         bool has_cast =
             strncmp(text + end + 1, "::", 2) == 0 &&
             strspn(text + end + 3, "abcdefghijklmnopqrstuvwxyz 0123456789") == n - end - 3;
-        if (end != n - 1 && !has_cast)
+        if (end == 0 || (end != n - 1 && !has_cast))
             return;
         memmove(text, text + 1, end - 1);
         text[end - 1] = '\0';
@@ -55,16 +50,12 @@ static void strip(char *text)
 static char *find_outside(char *text, const char *what)
 {
     size_t depth = 0;
-    for (char *p = text; *p != '\0';) {
-        if (*p == '\'') {
-            p += skip_quoted(p) - p;
-            continue;
-        }
-        if (depth == 0 && strncmp(p, what, strlen(what)) == 0)
-            return p;
-        depth += *p == '(';
-        depth -= *p == ')' && depth > 0;
-        p++;
+    for (struct lb_token token = token_at(text); token.length > 0;
+         token = token_at(token.text + token.length)) {
+        if (depth == 0 && strncmp(token.text, what, strlen(what)) == 0)
+            return text + (token.text - text);
+        depth += lb_token_is_sign(&token, "(");
+        depth -= lb_token_is_sign(&token, ")") && depth > 0;
     }
     return NULL;
 }
@@ -128,72 +119,67 @@ static bool is_plain(const struct lb_row_reader *reader, int param)
            slot == LB_SLOT_TTL_MS || slot == LB_SLOT_PERIOD_MS || slot == LB_SLOT_PAYLOAD;
 }
 
-/* Functions that only tell the time. */
-static bool is_harmless_call(const char *name, size_t n)
+/* Is the word a name, and a table's or a function's that the condition on one row may not use?
+ * Calls may tell the time, but no time of day, and no date: the clock is not asked for those, see
+ * add_own.
+ */
+static bool is_foreign(const struct lb_token *word, const char *alias)
 {
-    static const char *const names[] = {
-        "clock_timestamp", "now", "any", "ANY", "AND", "OR", "NOT", NULL};
-    for (size_t i = 0; names[i] != NULL; i++)
-        if (strlen(names[i]) == n && strncmp(names[i], name, n) == 0)
-            return true;
-    return false;
+    static const char *const harmless[] = {
+        "clock_timestamp", "now", "any", "and", "or", "not", NULL};
+    static const char *const times_of_day[] = {"current_time", "current_date", "localtime", NULL};
+    bool is_alias = strlen(alias) == word->length && memcmp(alias, word->text, word->length) == 0;
+    return (lb_token_is_sign(word + 1, ".") && !is_alias) || lb_token_is_any(word, times_of_day) ||
+           (lb_token_is_sign(word + 1, "(") && !lb_token_is_any(word, harmless)) ||
+           (word->length >= 7 && memcmp(word->text, "SubPlan", 7) == 0);
 }
 
-/* Words that ask for a time of day, or a date, which is not asked by the clock: see add_own. */
-static bool is_time_of_day(const char *word, size_t n)
+/* Writes the condition with the constants filled in. False if a token is not allowed. */
+static bool write_own(const struct lb_row_reader *reader, const char *text,
+                      const struct lb_tokens *tokens, const char *alias, FILE *out, bool *ret_open)
 {
-    static const char *const words[] = {"CURRENT_TIME", "CURRENT_DATE", "LOCALTIME", NULL};
-    for (size_t i = 0; words[i] != NULL; i++)
-        if (strlen(words[i]) == n && strncasecmp(words[i], word, n) == 0)
-            return true;
-    return false;
-}
-
-/* True if the condition uses the columns of `alias` only, and can be evaluated on any row without
- * an error. Writes it with the constants filled in. *ret_open: it has other parameters. */
-static bool is_own(const struct lb_row_reader *reader, const char *text, const char *alias,
-                   char *ret, size_t size, bool *ret_open)
-{
-    size_t n = 0;
+    const char *at = text; /* written up to here */
     char buf[20];
-    *ret_open = false;
-    for (const char *p = text; *p != '\0' && n + 40 < size;) {
-        const char *from = p;
-        if (*p == '\'') {
-            p = skip_quoted(p);
-        } else if (*p == '$') {
-            char *end;
-            int param = (int)strtol(p + 1, &end, 10) - LB_ROW_PARAM_SHIFT - 1;
+    for (size_t i = 0; i < tokens->n; i++) {
+        const struct lb_token *token = &tokens->at[i];
+        if (token->kind == LB_T_POSITION) {
+            int param = (int)strtol(token->text + 1, NULL, 10) - LB_ROW_PARAM_SHIFT - 1;
             const char *value = constant(reader, param, buf, sizeof buf);
             if (value == NULL && !is_plain(reader, param))
                 return false;
             *ret_open = *ret_open || value == NULL;
-            n += (size_t)snprintf(ret + n, size - n, "%s", value != NULL ? value : "NULL");
-            p = end;
-            continue;
-        } else if (isalpha((unsigned char)*p) || *p == '_') {
-            while (isalnum((unsigned char)*p) || *p == '_')
-                p++;
-            size_t length = (size_t)(p - from);
-            bool is_alias = strlen(alias) == length && strncmp(alias, from, length) == 0;
-            if ((*p == '.' && !is_alias) || strncmp(from, "SubPlan", 7) == 0 ||
-                is_time_of_day(from, length) || (p[0] == '(' && !is_harmless_call(from, length)) ||
-                (p[0] == ' ' && p[1] == '(' && !is_harmless_call(from, length)))
+            fprintf(out, "%.*s%s", (int)(token->text - at), at, value != NULL ? value : "NULL");
+            at = token->text + token->length;
+        } else if (token->kind == LB_T_WORD) {
+            if (is_foreign(token, alias))
                 return false;
-            while (*p == '.' || isalnum((unsigned char)*p) || *p == '_')
-                p++;
-        } else if (strchr("/%\"~@#^", *p) != NULL) {
+            while (lb_token_is_sign(&tokens->at[i + 1], ".") && i + 2 < tokens->n)
+                i += 2;
+        } else if (token->is_name ||
+                   (token->kind == LB_T_OTHER && strcspn(token->text, "/%~@#^") < token->length)) {
             return false;
-        } else {
-            p++;
         }
-        if ((size_t)(p - from) >= size - n)
-            return false;
-        memcpy(ret + n, from, (size_t)(p - from));
-        n += (size_t)(p - from);
     }
-    ret[n] = '\0';
-    return n + 40 < size;
+    fputs(at, out);
+    return tokens->is_understood;
+}
+
+/* True if the condition uses the columns of `alias` only, and can be evaluated on any row without
+ * an error. *ret_own: the condition with the constants filled in; caller frees. *ret_open: it has
+ * other parameters. */
+static bool is_own(const struct lb_row_reader *reader, const char *text, const char *alias,
+                   char **ret_own, bool *ret_open)
+{
+    struct lb_tokens tokens;
+    size_t size;
+    FILE *out = open_memstream(ret_own, &size);
+    *ret_open = false;
+    if (out == NULL)
+        return false;
+    lb_tokens_read(&tokens, text, LB_SQL_POSTGRES);
+    bool is = write_own(reader, text, &tokens, alias, out, ret_open);
+    lb_tokens_free(&tokens);
+    return fclose(out) == 0 && is;
 }
 
 /* --- scans --- */
@@ -237,24 +223,27 @@ static void add_condition(struct lb_row_reader *reader, struct lb_row_ref *ref, 
  * no memory. *ret_is_timed: it was there. */
 static char *by_clock(const char *text, bool *ret_is_timed)
 {
-    static const char *const times[][2] = {{"now()", "clock_timestamp()"},
-                                           {"CURRENT_TIMESTAMP", "clock_timestamp()"},
-                                           {"LOCALTIMESTAMP", "clock_timestamp()::timestamp"}};
-    enum { TIMES = sizeof times / sizeof times[0] };
+    static const char *const times[][2] = {{"now", "clock_timestamp"},
+                                           {"current_timestamp", "clock_timestamp()"},
+                                           {"localtimestamp", "clock_timestamp()::timestamp"}};
     char *asked = NULL;
     size_t size;
+    const char *at = text; /* written up to here */
     FILE *out = open_memstream(&asked, &size);
     *ret_is_timed = false;
     if (out == NULL)
         return NULL;
-    for (const char *p = text; *p != '\0';) {
-        size_t t = 0;
-        while (t < TIMES && strncmp(p, times[t][0], strlen(times[t][0])) != 0)
-            t++;
-        *ret_is_timed = *ret_is_timed || t < TIMES;
-        fprintf(out, "%.*s", t < TIMES ? INT_MAX : 1, t < TIMES ? times[t][1] : p);
-        p += t < TIMES ? strlen(times[t][0]) : 1;
-    }
+    for (struct lb_token token = token_at(text); token.length > 0;
+         token = token_at(token.text + token.length))
+        for (size_t t = 0; t < sizeof times / sizeof times[0]; t++) {
+            bool is_column = t == 0 && token.text[token.length] != '('; /* item.now */
+            if (!lb_token_is(&token, times[t][0]) || is_column)
+                continue;
+            *ret_is_timed = true;
+            fprintf(out, "%.*s%s", (int)(token.text - at), at, times[t][1]);
+            at = token.text + token.length;
+        }
+    fputs(at, out);
     if (fclose(out) != 0) {
         free(asked);
         return NULL;
@@ -296,7 +285,7 @@ static void take_conjunct(struct lb_row_reader *reader, struct lb_row_ref *ref, 
                           char *text)
 {
     const struct lb_row_table *facts = &reader->rules->tables[ref->table];
-    char own[1000];
+    char *own = NULL;
     bool is_open;
     strip(text);
     char *equals = find_outside(text, " = ");
@@ -312,16 +301,16 @@ static void take_conjunct(struct lb_row_reader *reader, struct lb_row_ref *ref, 
                 return;
             }
     }
-    if (is_own(reader, text, alias, own, sizeof own, &is_open)) {
+    if (is_own(reader, text, alias, &own, &is_open)) {
         reader->has_more[reader->told->n_refs - 1] = true;
-        if (!is_open)
+        if (!is_open) /* with an open parameter: it says less, and asks of one row only */
             add_own(reader, ref, alias, own);
-        return; /* with an open parameter: it says less, and asks of one row only */
-    }
-    if (is_joined_key(reader, text, alias, ref->table))
+    } else if (is_joined_key(reader, text, alias, ref->table)) {
         ref->is_joined = true;
-    else
+    } else {
         reader->fails = true;
+    }
+    free(own);
 }
 
 static void take_filter(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,

@@ -7,6 +7,7 @@
 #include "testbed.h"
 
 #include "clock.h"
+#include "program_lex.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -198,8 +199,9 @@ int lb_testbed_outlive_strangers(struct lb_testbed *testbed, struct lb_error *er
 
 static bool locks_tables(const struct lb_program *program)
 {
+    static const char *const words[] = {"lock", NULL};
     for (size_t i = 0; i < program->n_statements; i++)
-        if (strncasecmp(program->statements[i].sql, "lock", 4) == 0)
+        if (lb_sql_begins(program->statements[i].sql, program->db->dialect, words))
             return true;
     return false;
 }
