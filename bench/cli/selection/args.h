@@ -73,7 +73,7 @@ struct lb_args {
         *save, *baseline, *restart, *failover, *resume, *progress, *metrics_at, *trace, *as,
         *mutant, *fail_under;
     bool keep, keep_history, no_record, quiet, no_color, names, help, help_all, costs, matrix,
-        charts, no_explore, show_plan, dry_run, json, top, published, verbose, strict;
+        no_explore, show_plan, dry_run, json, published, verbose, strict;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
     struct lb_plan_args plan;
