@@ -236,5 +236,4 @@ static void markdown_end(struct lb_sink_state *state)
 const struct lb_sink lb_sink_markdown = {.name = "markdown",
                                          .summary = "a table for a comment or a page",
                                          .of = LB_OF_RUNS,
-                                         .file = "report.md",
                                          .end = markdown_end};
