@@ -41,7 +41,7 @@ _lockbench() {
     --arrivals) words='poisson even' ;;
     --backoff) words='fixed exponential jitter' ;;
     --isolation) words='default read-committed repeatable-read serializable' ;;
-    -o | --output | --sql-dir | --resume)
+    -o | --output | --sql-dir)
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
         ;;
