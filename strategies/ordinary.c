@@ -36,9 +36,9 @@ static void set_resource(struct lb_bag *bag, uint32_t resource)
     bag->value[LB_SLOT_RESOURCE_NO] = lb_int(resource);
 }
 
-/* Fills the parameters that are the same for all sections. An option of the file (ttl_ms,
- * period_ms) has priority. If :ttl_ms is the age limit of recover instead of a lease, it has that
- * value. */
+/* Fills the parameters that are the same for all sections. An option of the file named ttl_ms has
+ * priority, and so has one named period_ms if the scenario has no period. If :ttl_ms is the age
+ * limit of recover instead of a lease, it has that value. */
 static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
 {
     lb_bag_init(bag, plan->program);
@@ -47,7 +47,7 @@ static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
     if (bag->value[LB_SLOT_TTL_MS].type == LB_NULL)
         bag->value[LB_SLOT_TTL_MS] =
             lb_int(plan->strategy->is_lease ? plan->ttl_ms : plan->limit_ms);
-    if (bag->value[LB_SLOT_PERIOD_MS].type == LB_NULL)
+    if (bag->value[LB_SLOT_PERIOD_MS].type == LB_NULL || plan->period_ms > 0)
         bag->value[LB_SLOT_PERIOD_MS] = lb_int(plan->period_ms);
 }
 

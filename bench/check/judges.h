@@ -75,7 +75,7 @@ void lb_witness_text(struct lb_witness *witness, const char *format, ...)
  * nanoseconds where the text has another one that would look the same. */
 char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size);
 
-enum { LB_AT = 40 };
+enum { LB_AT = 48 };
 /* Room for one name, until the end of the block that asks. */
 #define LB_WHOM ((char[LB_WHO]){0})
 /* The owner of a log, for people: "worker 3"; in a foreign history "process 7". */

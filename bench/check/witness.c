@@ -45,9 +45,9 @@ char *lb_at(const struct lb_case *c, uint64_t time_ns, char *buf, size_t size)
     uint64_t start = c->history->start_ns;
     bool before = time_ns < start;
     uint64_t ns = before ? start - time_ns : time_ns - start;
-    snprintf(buf, size, "%s%llu.%03u%c%03u ms", before ? "-" : "",
-             (unsigned long long)(ns / 1000000), (unsigned)(ns / 1000 % 1000), NANOSECONDS,
-             (unsigned)(ns % 1000));
+    snprintf(buf, size, "%llu.%03u%c%03u ms%s", (unsigned long long)(ns / 1000000),
+             (unsigned)(ns / 1000 % 1000), NANOSECONDS, (unsigned)(ns % 1000),
+             before ? " before the start" : "");
     return buf;
 }
 

@@ -22,19 +22,28 @@ struct judge {
     struct lb_item_model model;
 };
 
-/* What the last recovery before the second claim was answered can say about it; else "". */
-static void tell_recovery(const struct lb_item_ops *ops, const struct lb_item_record *first,
-                          const struct lb_item_record *second, char *text, size_t size)
+/* The last recovery between two claims, which was requested before the second one was answered;
+ * NULL. */
+static const struct lb_moment *recovery_between(const struct lb_item_ops *ops,
+                                                const struct lb_item_record *first,
+                                                const struct lb_item_record *second)
 {
     const struct lb_moment *end, *found = NULL;
     const struct lb_moment *m = lb_openers_from(ops->world, LB_OP_RECOVER, 0, first->low, &end);
     for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least <= second->high; m++)
         if (m->low <= second->high)
             found = m;
+    return found;
+}
+
+/* found: a recovery; NULL: "". */
+static void tell_recovery(const struct lb_item_ops *ops, const struct lb_item_record *first,
+                          const struct lb_moment *found, char *text, size_t size)
+{
+    char at[LB_AT], after[LB_AT], ttl[LB_AT];
     text[0] = '\0';
     if (found == NULL)
         return;
-    char at[LB_AT], after[LB_AT], ttl[LB_AT];
     uint64_t since = found->low > first->low ? found->low - first->low : 0;
     int n = snprintf(text, size, "; recover ran at %s, %s after the first of them was requested; ",
                      lb_at(ops->c, found->low, at, sizeof at),
@@ -51,7 +60,8 @@ static void tell_recovery(const struct lb_item_ops *ops, const struct lb_item_re
 /* Of two claims, the one that was answered first comes first. */
 struct pair {
     const struct lb_item_record *first, *second;
-    uint64_t end; /* the earliest end of the first, or of both; LB_NEVER */
+    const struct lb_item_record *done; /* completed the first, before the second was requested */
+    uint64_t end;                      /* the earliest end of the first, or of both; LB_NEVER */
 };
 
 static struct pair pair_of(const struct lb_item_ops *ops, const struct lb_break *one)
@@ -60,6 +70,12 @@ static struct pair pair_of(const struct lb_item_ops *ops, const struct lb_break 
     struct pair pair = {.first = lb_item_record_of(ops, first),
                         .second = lb_item_record_of(ops, second),
                         .end = lb_item_ops_end(ops, first)};
+    for (uint32_t i = first + 1; i < ops->array.n; i++) {
+        const struct lb_spec_op *op = lb_item_op(ops, i);
+        if (op->kind == LB_ITEM_END && op->to == LB_ITEM_DONE && op->about == first && op->must &&
+            op->high <= pair.second->low)
+            pair.done = op->detail;
+    }
     if (pair.end != LB_NEVER && lb_item_ops_end(ops, second) < pair.end)
         pair.end = lb_item_ops_end(ops, second);
     return pair;
@@ -78,23 +94,32 @@ static void report_duplicate(const struct lb_item_ops *ops, const struct lb_brea
     struct lb_witness *witness = new_witness(c, LB_G_NO_DUPLICATE);
     if (witness == NULL)
         return;
-    char at[LB_AT], before[LB_AT], recovery[160];
+    char at[LB_AT], before[LB_AT], done[LB_AT + 16] = "", recovery[160];
     struct pair pair = pair_of(ops, one);
-    tell_recovery(ops, pair.first, pair.second, recovery, sizeof recovery);
+    const struct lb_moment *found = recovery_between(ops, pair.first, pair.second);
+    tell_recovery(ops, pair.first, found, recovery, sizeof recovery);
     lb_witness_add(c, witness, pair.first->log, pair.first->event);
+    if (pair.done != NULL) {
+        lb_witness_add(c, witness, pair.done->log, pair.done->event);
+        snprintf(done, sizeof done, "completed at %s, ", lb_at(c, pair.done->high, at, sizeof at));
+    }
+    if (found != NULL)
+        lb_witness_add(c, witness, found->log, found->position);
     lb_witness_add(c, witness, pair.second->log, pair.second->event);
     witness->at_ns = pair.second->high;
     if (pair.end != LB_NEVER)
         witness->overlap_ns = pair.end > pair.second->high ? pair.end - pair.second->high : 0;
     lb_witness_text(
         witness,
-        "item %s was claimed by %s, answered at %s, and %s by %s, "
+        "item %s was claimed by %s, answered at %s, %sand %s by %s, "
         "answered at %s, %s%s",
         LB_ITEM_OF(c, pair.first->id), lb_who(c, pair.first->log, LB_WHOM),
-        lb_at(c, pair.first->high, before, sizeof before),
-        pair.second->op == LB_OP_ITEM ? "again" : "its older claim renewed",
+        lb_at(c, pair.first->high, before, sizeof before), done,
+        pair.second->op != LB_OP_ITEM ? "its older claim renewed"
+        : pair.done != NULL           ? "claimed again"
+                                      : "again",
         lb_who(c, pair.second->log, LB_WHOM), lb_at(c, pair.second->high, at, sizeof at),
-        c->model->period_ns > 0 ? "before it was due again" : "without having been given back",
+        c->model->period_ns > 1 ? "before it was due again" : "without having been given back",
         recovery);
 }
 

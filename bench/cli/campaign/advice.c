@@ -5,6 +5,27 @@
 
 #include <string.h>
 
+/* True if a worker died, or could die, between two statements of an acquire or claim that commits
+ * each of them. */
+static bool dies_between(const struct lb_outlook *o, const struct lb_cell *cell)
+{
+    return o->features.begin_parted &&
+           (cell->is_explored ? cell->explored.deaths > 0 : cell->scenario.fault == LB_FAULT_KILL);
+}
+
+static struct lb_advice advise_death(const struct lb_outlook *o)
+{
+    struct lb_advice advice = {.quotes = {&o->begin, &o->begin_end, &o->recover}};
+    advice.text = o->shape == LB_LOCK
+                      ? "a worker that dies between two statements of acquire leaves a state in "
+                        "which no other is granted the lock: let them commit together (tx=one), "
+                        "or write the holder and the lease's end in one statement"
+                      : "a worker that dies between two statements of its claim leaves a state "
+                        "that neither claim nor recover finds: let them commit together (tx=one), "
+                        "or let recover look for that state too";
+    return advice;
+}
+
 /* --- tokens, order, progress, loss --- */
 
 static struct lb_advice advise_fenced(const struct lb_outlook *o)
@@ -165,6 +186,8 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                                       "on (or the position must go back)"};
     if (o->features.put_overwrites)
         return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
+    if (dies_between(o, cell))
+        return advise_death(o);
     if (cell->is_explored && cell->explored.putters > 0)
         return (struct lb_advice){
             .quotes = {&o->put, &o->end},
@@ -279,6 +302,8 @@ static struct lb_advice advise_lock_recovery(const struct lb_outlook *o, const s
             .quotes = {&o->begin},
             .text = "nothing ends what a dead holder has: store until when a hold lasts and let "
                     "acquire take over what is past, or keep the hold in its session (tx=hold)"};
+    if (dies_between(o, cell))
+        return advise_death(o);
     if (f->lease != NULL && f->lease->by_recover)
         return advise_recover(o);
     if (is_renewed(cell))
@@ -400,37 +425,63 @@ static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_
     }
 }
 
-/* True if the first worker had completed the item when the second one claimed it. */
-static bool was_done(const struct lb_cell *cell)
+/* True if an operation of the kind is part of what the finding shows. */
+static bool shows(const struct lb_cell *cell, enum lb_guarantee guarantee, int op)
 {
     const struct lb_outcome *run = NULL;
-    const struct lb_finding *finding = lb_cell_finding(cell, LB_G_NO_DUPLICATE, &run);
-    return cell->scenario.fault == LB_FAULT_NONE && cell->explored.deaths == 0 &&
-           finding->n_witnesses > 0 && finding->witness[0].overlap_ns == 0 &&
-           strstr(finding->witness[0].text, "again by") != NULL &&
-           run->judgement.measures.n_taken_claims == 0;
+    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+    for (size_t i = 0; finding->n_witnesses > 0 && i < finding->witness[0].n_ops; i++)
+        if (finding->witness[0].ops[i].op == op)
+            return true;
+    return false;
+}
+
+/* An item that was completed is claimed again. */
+static struct lb_advice advise_done(const struct lb_outlook *o, const struct lb_cell *cell,
+                                    bool was_recovered)
+{
+    const struct lb_features *f = &o->features;
+    if (was_recovered && f->recovers_apart)
+        return (struct lb_advice){
+            .quotes = {&o->recover_first, &o->recover, &o->end},
+            .text = "recover finds items in one statement and puts them back in another, and an "
+                    "item that is completed in between comes back: do both in one statement, or "
+                    "in one transaction that locks the items first (tx=one, FOR UPDATE), or let "
+                    "the statement that writes ask again for the state"};
+    if (was_recovered)
+        return (struct lb_advice){
+            .quotes = {&o->recover, &o->end},
+            .text = "recover puts back an item that is done: let it ask for the state that claim "
+                    "writes, and let complete change that state"};
+    if (f->put_overwrites)
+        return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
+    if (f->has_period)
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end, &o->end},
+            .text = "claim takes an item that is done before it is due again: let it ask for the "
+                    "state and for the time at which the item is due"};
+    if (cell->scenario.rounds > 1 && o->operator.line != 0)
+        return (struct lb_advice){
+            .quotes = {
+                &o->operator, & o->end },
+                .text =
+                    "let clear-all-errors put back what has failed, and reset-all what is done, "
+                    "and nothing else: ask for the state"};
+    return (struct lb_advice){
+        .quotes = {&o->begin, &o->begin_end, &o->end},
+        .text = "claim takes an item that is done: let complete delete it, or write a state that "
+                "claim does not ask for"};
 }
 
 /* Two have the same item in hand. */
 static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
-    bool was_recovered =
-        cell->is_explored ? cell->explored.rescuers > 0 : cell->scenario.recover_ns > 0;
-    if (f->put_overwrites && was_done(cell))
-        return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
-    if (cell->scenario.period_ns > 0 && was_done(cell))
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end},
-            .text = "claim takes an item that is done before it is due again: let it ask for the "
-                    "state and for the time at which the item is due"};
+    bool was_recovered = shows(cell, LB_G_NO_DUPLICATE, LB_OP_RECOVER);
+    if (shows(cell, LB_G_NO_DUPLICATE, LB_OP_COMPLETE))
+        return advise_done(o, cell, was_recovered);
     if (f->has_renew && is_renewed(cell))
         return advise_renewal(o);
-    if (cell->scenario.rounds > 1 && o->operator.line != 0)
-        return (struct lb_advice){
-            .quotes = {&o->operator}, .text = "let clear-all-errors put back what has failed, and "
-                                              "reset-all what is done, and "
-                                              "nothing else: ask for the state"};
     if (!f->is_one_commit)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},
@@ -471,7 +522,8 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
                 "marks it ask that it is free"};
 }
 
-static struct lb_advice advise_queue_recovery(const struct lb_outlook *o)
+static struct lb_advice advise_queue_recovery(const struct lb_outlook *o,
+                                              const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
     if (f->has_beat)
@@ -487,12 +539,8 @@ static struct lb_advice advise_queue_recovery(const struct lb_outlook *o)
         return (struct lb_advice){.quotes = {&o->begin},
                                   .text = "nothing brings back what the dead have claimed: add a "
                                           "section recover, or let claims be leases"};
-    if (!f->is_one_commit)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end, &o->recover},
-            .text = "a worker that dies between two statements of its claim leaves a state that "
-                    "recover does not find: let them commit together (tx=one), or let recover "
-                    "look for that state too"};
+    if (dies_between(o, cell))
+        return advise_death(o);
     return (struct lb_advice){
         .quotes = {&o->recover, &o->begin},
         .text = "recover does not find all items of dead workers: let it look for every state in "
@@ -545,7 +593,7 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "item sets a group free of which another worker has an item: let it name the "
                     "item's own group, and ask whose it is"};
     case LB_G_RECOVERY:
-        return advise_queue_recovery(o);
+        return advise_queue_recovery(o, cell);
     default:
         return (struct lb_advice){.text = NULL};
     }

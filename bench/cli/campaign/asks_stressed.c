@@ -475,7 +475,11 @@ static void stress_queue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     struct lb_ask *ask;
-    add_stressed(m, "drain", NULL, 2000, crowd_reason(m, "a crowd at a backlog, and its books"));
+    if (f->has_period) /* never drained */
+        add_stressed(m, "recurring-checkout", NULL, 7000, "it has :period_ms: items are due again");
+    else
+        add_stressed(m, "drain", NULL, 2000,
+                     crowd_reason(m, "a crowd at a backlog, and its books"));
     fail_over(m, "steady");
     if (lb_asking_claims(m, LB_G_BOUNDED_CLAIM))
         add_stressed(m, "overclaim", NULL, 500,
@@ -505,8 +509,6 @@ static void stress_queue(struct lb_asking *m)
     rescue(m);
     lose_workers(m);
     lose_connections(m, "steady");
-    if (f->has_period)
-        add_stressed(m, "recurring-checkout", NULL, 7000, "it has :period_ms: items are due again");
 }
 
 void lb_asks_stress(struct lb_asking *m)

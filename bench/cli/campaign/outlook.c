@@ -150,6 +150,7 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     if (f->end_last_line != f->end_line)
         quote(program, f->end_last_line, &outlook->end_last);
     quote(program, f->renew_line, &outlook->renew);
+    quote(program, f->recover_first_line, &outlook->recover_first);
     quote(program, f->recover_line, &outlook->recover);
     quote(program, f->beat_line, &outlook->beat);
     quote(program, f->sweep_line, &outlook->sweep);

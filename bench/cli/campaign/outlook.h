@@ -45,7 +45,8 @@ struct lb_outlook {
     struct lb_quote begin, begin_end;    /* the first and the last statement of acquire or claim, */
     struct lb_quote between[LB_BETWEEN]; /* ... and those between them */
     struct lb_quote end, end_last;       /* those of release; the last only if it is another one */
-    struct lb_quote unasked, renew, recover, beat, sweep, clock, by_worker, by_server;
+    struct lb_quote unasked, renew, recover_first, recover, beat, sweep, clock, by_worker,
+        by_server;
     struct lb_quote token, put, back, enqueue, operator, cancel;
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */
     struct lb_features features; /* a file's; of a program nothing */

@@ -274,6 +274,18 @@ bool lb_features_lease(const struct lb_features *features)
     return features->lease != NULL || features->has_fixed_lease;
 }
 
+static void read_recover(const struct lb_section *recover, struct lb_features *ret)
+{
+    ret->recovers_apart = recover->n_statements > 1 && recover->tx == LB_TX_EACH;
+    for (size_t i = 0; i < recover->n_statements; i++) {
+        if (recover->statements[i].is_write)
+            ret->recover_line = recover->statements[i].line;
+        ret->ends_sessions = ret->ends_sessions || any_token(&recover->statements[i], ends_session);
+    }
+    if (recover->n_statements > 1 && recover->statements[0].line != ret->recover_line)
+        ret->recover_first_line = recover->statements[0].line;
+}
+
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,
                       struct lb_features *ret)
 {
@@ -320,11 +332,7 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
             ret->renew_line = statement->line;
         ret->renew_asks = ret->renew_asks || asks_whose(program, statement);
     }
-    for (size_t i = 0; i < recover->n_statements; i++) {
-        if (recover->statements[i].is_write)
-            ret->recover_line = recover->statements[i].line;
-        ret->ends_sessions = ret->ends_sessions || any_token(&recover->statements[i], ends_session);
-    }
+    read_recover(recover, ret);
     for (size_t i = 0; i < sections[LB_S_HEARTBEAT].n_statements; i++)
         ret->beat_line = sections[LB_S_HEARTBEAT].statements[i].line;
     for (size_t i = 0; i < sections[LB_S_SWEEP].n_statements; i++)

@@ -22,7 +22,8 @@ enum lb_token_source {
 struct lb_features {
     const struct lb_timing *lease, *limit; /* the file's; NULL: none */
     bool has_recover, recovers_by_time;
-    bool ends_sessions; /* recover ends the sessions of others */
+    bool recovers_apart; /* recover takes several statements, and commits each */
+    bool ends_sessions;  /* recover ends the sessions of others */
     bool has_free, has_error, has_retry, has_enqueue, has_renew, has_cancel;
     bool has_operator;        /* clear-all-errors, or reset-all */
     bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
@@ -38,6 +39,7 @@ struct lb_features {
     bool by_worker_clock;  /* acquire or claim uses :now */
     bool is_session_bound; /* the hold is a transaction's or a session's, and ends with it */
     bool is_one_commit;    /* all that acquire or claim does takes effect at one moment */
+    bool begin_parted;     /* it writes in several statements, and commits each */
     unsigned n_begin;      /* statements in acquire or claim */
     int begin_line;        /* of the first of them */
     int cancel_line;  /* of a cancel that asks neither for its caller nor for its ticket; 0: none */
@@ -51,6 +53,7 @@ struct lb_features {
     int beat_line;                /* of heartbeat's last statement; 0: none */
     int sweep_line;               /* of sweep's last statement that changes something; 0: none */
     int recover_line;             /* of recover's last statement that changes something; 0: none */
+    int recover_first_line;       /* of its first statement, if that is another one; 0: none */
     int constant_line; /* of a length of time in acquire, claim or recover that no option sets;
                           0: none */
     int later_line;    /* of a delay of items given back, or failed, that no option sets; 0: none */

@@ -114,8 +114,10 @@ static void find_token(const struct lb_section *begin, struct lb_features *ret)
         read_words(&begin->statements[i], &words);
         if (has(&words, "token"))
             from = &begin->statements[i];
-        if (begin->statements[i].is_write)
-            last_write = &begin->statements[i];
+        if (!begin->statements[i].is_write)
+            continue;
+        ret->begin_parted = last_write != NULL && begin->tx == LB_TX_EACH;
+        last_write = &begin->statements[i];
     }
     ret->begin_writes = last_write != NULL;
     if (from == NULL)

@@ -22,6 +22,9 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model)
     model->attempts = program->attempts;
     model->own_rows = program->own_rows;
     model->tick_ms = program->tick_ms;
+    /* Without a period of the scenario's, items of recurring work are due again at once. */
+    if (model->queue && (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0 && model->period_ns == 0)
+        model->period_ns = 1;
     for (int g = 0; g < LB_GUESSES; g++) {
         const struct lb_guess *guess = &program->guesses[g];
         struct lb_doubt *doubt = &model->doubts[doubted[g]];
