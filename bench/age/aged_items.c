@@ -90,22 +90,30 @@ static int set_column(struct lb_aged *aged, const struct lb_aged_table *table,
     return aged->db->run(conn, sql, err);
 }
 
-/* Is a claim told "empty" once the items have a later time there? It is tried, and undone. */
+int lb_aged_claims(struct lb_actor *actor, bool *ret_claims, struct lb_error *err)
+{
+    struct lb_item item = {0};
+    uint32_t n = 0;
+    int64_t marked = 0;
+    int r = actor->plan->strategy->flow->claim(actor, 1, &item, 1, &n, &marked, err);
+    *ret_claims = r == LB_OK && n > 0;
+    return r;
+}
+
+/* Does a claim find nothing once the items have a later time there? It is tried, and undone. */
 static int decides(struct lb_aged *aged, struct lb_actor *actor, const struct lb_aged_table *table,
                    const struct lb_aged_column *column, bool *ret_decides, struct lb_error *err)
 {
     struct lb_session *session = actor->session;
-    struct lb_item item = {0};
     struct lb_error ignored;
-    uint32_t n = 0;
-    int64_t marked = 0;
+    bool claims = false;
     *ret_decides = false;
     int r = lb_session_begin(session, LB_BEGIN_DEFAULT, err);
     if (r == LB_OK)
         r = set_column(aged, table, column, session->conn, err);
     if (r == LB_OK) {
-        r = actor->plan->strategy->flow->claim(actor, 1, &item, 1, &n, &marked, err);
-        *ret_decides = r == LB_EMPTY || (r == LB_OK && n == 0);
+        r = lb_aged_claims(actor, &claims, err);
+        *ret_decides = r == LB_EMPTY || (r == LB_OK && !claims);
     }
     lb_session_rollback(session, &ignored);
     return r == LB_E_MEMORY ? r : 0; /* a column that cannot have this value is another one */

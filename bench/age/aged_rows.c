@@ -373,7 +373,8 @@ static void put_value(FILE *out, const struct lb_aged *aged, const struct lb_age
     snprintf(seconds, sizeof seconds, "(%lld.0 * g.n / %llu)", (long long)age_s,
              (unsigned long long)total);
     if (column->varies && column->kind == LB_AGED_INT) {
-        fprintf(out, "%s - %lld * g.n", name, (long long)aged->stride);
+        fprintf(out, "%s - %lld - %lld * g.n", name, (long long)aged->lowered,
+                (long long)aged->stride);
     } else if (column->varies) {
         put(out, column->kind == LB_AGED_UUID ? aging->uuid : aging->text, name, "");
     } else if (column->epoch > 0 && age_s > 0) {

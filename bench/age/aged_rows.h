@@ -48,6 +48,7 @@ struct lb_aged {
     size_t n_tables;
     uint32_t n_items; /* that the samples are of */
     int64_t stride;   /* by which keys differ from copy to copy */
+    int64_t lowered;  /* by which the keys of all copies are less, beside that */
 };
 
 /* Opens a connection in the space. Release in any case. */

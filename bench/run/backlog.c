@@ -11,6 +11,7 @@
  */
 #include "backlog.h"
 
+#include "aged_table.h"
 #include "classes.h"
 #include "control.h"
 #include "putters.h"
@@ -28,6 +29,9 @@ int lb_backlog_check(const struct lb_scenario *scenario, const struct lb_db *db,
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s has no meaning for a strategy without a database: it has no rows",
                        locked ? "locked-ahead" : "dead-rows");
+    if (scenario->aged[0] != '\0' && (db == NULL || db->aging == NULL))
+        return lb_fail(err, LB_E_UNSUPPORTED, "aged: %s has no rows that age",
+                       db == NULL ? "a strategy without a database" : db->product);
     if (locked && db->lock_rows == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "locked-ahead has no meaning on %s: who writes locks the whole database, "
@@ -104,6 +108,24 @@ static int use_up(struct lb_active_run *run, struct lb_operator *op, struct lb_e
     return rc == LB_EMPTY || rc == LB_BUSY ? LB_OK : rc;
 }
 
+/* Rows of items that no worker can claim; the history does not have them. */
+static int age(struct lb_active_run *run, struct lb_actor *actor, struct lb_error *err)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    struct lb_aged_table_plan plan;
+    int rc = lb_aged_table_parse(scenario->aged, &plan, err);
+    if (rc == 0 && lb_strategy_has(actor->plan, LB_S_REGISTER))
+        rc = run->request->strategy->flow->enroll(actor, err);
+    if (rc == 0)
+        rc = lb_aged_table_fill(&plan, (enum lb_aged_statistics)scenario->statistics, actor,
+                                run->space, err);
+    if (rc == 0 && lb_control_interrupted(run))
+        rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
+    if (rc == 0 && lb_strategy_has(actor->plan, LB_S_UNREGISTER))
+        rc = run->request->strategy->flow->sign_off(actor, err);
+    return rc;
+}
+
 /* Each class has its part of the ids. */
 static int put_classes(struct lb_active_run *run, struct lb_operator *op, const char *payload,
                        struct lb_error *err)
@@ -156,7 +178,9 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
 int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_scenario *scenario = run->request->scenario;
-    if (scenario->shape != LB_QUEUE || (scenario->backlog == 0 && scenario->dead_rows == 0))
+    const bool is_aged = scenario->aged[0] != '\0';
+    if (scenario->shape != LB_QUEUE ||
+        (scenario->backlog == 0 && scenario->dead_rows == 0 && !is_aged))
         return 0;
     char *payload = malloc(scenario->payload_bytes + 1);
     if (payload == NULL)
@@ -175,6 +199,8 @@ int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
                              .counts = counts};
     const struct lb_flow *flow = run->request->strategy->flow;
     int rc = flow->open(&actor, err);
+    if (rc == LB_OK && is_aged)
+        rc = age(run, &actor, err);
     if (rc == LB_OK)
         rc = fill(run, &op, payload, err);
     flow->close(&actor);

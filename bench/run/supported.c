@@ -29,6 +29,7 @@ static int program_supported(const struct lb_strategy *strategy, const struct lb
                   {"period", scenario->period_ns > 0},
                   {"rows", scenario->rows > 0},
                   {"pipeline", scenario->pipeline},
+                  {"aged", scenario->aged[0] != '\0'},
                   {"dead-rows", scenario->dead_rows > 0},
                   {"locked-ahead", scenario->locked_ahead > 0},
                   {"tx-pause", scenario->tx_pause_ns > 0}};

@@ -81,8 +81,8 @@ static int read_question(const struct lb_age_args *args, struct lb_age_plan *pla
     }
     if (r != 0 || args->statistics == NULL)
         return r;
-    for (int i = 0; lb_age_statistics_names[i] != NULL; i++)
-        if (strcmp(lb_age_statistics_names[i], args->statistics) == 0) {
+    for (int i = 0; lb_aged_statistics_names[i] != NULL; i++)
+        if (strcmp(lb_aged_statistics_names[i], args->statistics) == 0) {
             plan->statistics = view->statistics = (enum lb_aged_statistics)i;
             return 0;
         }

@@ -59,7 +59,7 @@ int lb_age_json(FILE *out, const struct lb_age_view *view)
     lb_put_text(&object, "strategy", view->strategy);
     lb_put_text(&object, "target", view->target);
     lb_put_text(&object, "unit", view->age->unit);
-    lb_put_text(&object, "statistics", lb_age_statistics_names[view->statistics]);
+    lb_put_text(&object, "statistics", lb_aged_statistics_names[view->statistics]);
     lb_put_text_or_null(&object, "slo", view->slo);
     lb_put_flag(&object, "grows", lb_age_grows(view->age));
     for (int s = 0; s < LB_AGED_STATES; s++)

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const lb_age_statistics_names[] = {"fresh", "stale", "default", NULL};
-
 /* Beyond this nothing is said. */
 static const double most_rows = 1e9;
 
@@ -210,7 +208,7 @@ int lb_age_print(FILE *out, const struct lb_age_view *view)
         fprintf(out,
                 "%s that one operation reads, by the number of items in the table "
                 "(statistics: %s):\n",
-                view->age->unit, lb_age_statistics_names[view->statistics]);
+                view->age->unit, lb_aged_statistics_names[view->statistics]);
         r = print_table(out, view->age);
         print_flips(out, view->age);
     }

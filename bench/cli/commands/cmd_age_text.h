@@ -3,6 +3,7 @@
 #define LB_CMD_AGE_TEXT_H
 
 #include "age.h"
+#include "aged_table.h"
 
 #include <stdio.h>
 
@@ -17,7 +18,6 @@ struct lb_age_view {
 
 /* The number of items at which a claim alone takes bound_ns; 0: at none up to a milliard. */
 double lb_age_slo_rows(const struct lb_age_view *view, enum lb_aged_state state);
-extern const char *const lb_age_statistics_names[]; /* "fresh"; NULL ends */
 
 /* 0, or -1: out of memory. */
 int lb_age_print(FILE *out, const struct lb_age_view *view);

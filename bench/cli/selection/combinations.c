@@ -33,10 +33,12 @@ static bool may_be_list(const struct lb_key *key, const char *text)
     case LB_KEY_SKEWED:
     case LB_KEY_ISOLATION:
     case LB_KEY_FAULT:
+    case LB_KEY_STATISTICS:
         return true;
     case LB_KEY_RATE:
         return !has_phases(text);
     case LB_KEY_TEXT:
+    case LB_KEY_AGED:
     case LB_KEY_FLAG:
     case LB_KEY_SHAPE:
     default:

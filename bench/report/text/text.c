@@ -125,7 +125,8 @@ static void print_keys(const struct lb_sink_state *state, const struct lb_scenar
                       (scenario->fault != LB_FAULT_NONE || strncmp(key->name, "fault-", 6) != 0) &&
                       (scenario->rate[0] != '\0' || strcmp(key->name, "max-pending") != 0) &&
                       (scenario->producers > 0 || strcmp(key->name, "put-batch") != 0) &&
-                      (scenario->skew_ns > 0 || key->type != LB_KEY_SKEWED);
+                      (scenario->skew_ns > 0 || key->type != LB_KEY_SKEWED) &&
+                      (scenario->aged[0] != '\0' || key->type != LB_KEY_STATISTICS);
         for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
             wanted |= strcmp(always[i], key->name) == 0;
         if (wanted && used < sizeof text)

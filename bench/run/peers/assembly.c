@@ -133,6 +133,7 @@ int lb_peers_check(const struct lb_run_plan *request, struct lb_error *err)
                   {"--period", s->period_ns > 0},
                   {"--classes", is_queue && s->classes > 1},
                   {"--locked-ahead", is_queue && s->locked_ahead > 0},
+                  {"--aged", is_queue && s->aged[0] != '\0'},
                   {"--dead-rows", is_queue && s->dead_rows > 0},
                   {"--keep-history", request->history_path != NULL}};
     if (strategy->flow != &lb_ordinary_flow || db == NULL)

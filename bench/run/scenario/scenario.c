@@ -6,6 +6,7 @@
  */
 #include "scenario.h"
 
+#include "aged_table.h"
 #include "nearest.h"
 #include "schedule.h"
 #include "units.h"
@@ -67,6 +68,10 @@ const struct lb_key lb_scenario_keys[] = {
         "another session locks the first N items of the backlog"),
     KEY("dead-rows", LB_KEY_COUNT, dead_rows, LB_KEY_QUEUE, "N",
         "number of dead rows, kept by an old snapshot"),
+    KEY("aged", LB_KEY_AGED, aged, LB_KEY_QUEUE, "STATE=N[,STATE=N...]",
+        "items that fill the tables before the start: finished, failed, delayed or other-class"),
+    KEY("statistics", LB_KEY_STATISTICS, statistics, LB_KEY_QUEUE, "KIND",
+        "of the aged tables, at the server: fresh, stale (of the empty tables) or default"),
     KEY("rows", LB_KEY_COUNT, rows, LB_KEY_QUEUE, "N",
         "each item updates its range of a table of N rows; 0: none"),
     KEY("batch", LB_KEY_COUNT, batch, LB_KEY_QUEUE, "N", "items per claim"),
@@ -235,6 +240,19 @@ static int set_rate(struct lb_scenario *scenario, const char *value, struct lb_e
     return rc;
 }
 
+static int set_aged(struct lb_scenario *scenario, const char *value, struct lb_error *err)
+{
+    struct lb_aged_table_plan plan;
+    const char *text = strcmp(value, "none") == 0 ? "" : value;
+    if (strlen(text) >= sizeof scenario->aged)
+        return lb_fail(err, LB_E_USAGE, "aged: longer than %zu characters",
+                       sizeof scenario->aged - 1);
+    int rc = lb_aged_table_parse(text, &plan, err);
+    if (rc == 0)
+        snprintf(scenario->aged, sizeof scenario->aged, "%s", text);
+    return rc;
+}
+
 /* The largest count that a key takes: of workers and readers also what scenario_check.c allows. */
 static uint64_t most_of(const struct lb_key *key)
 {
@@ -333,6 +351,11 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
             return "half, ahead or behind";
         scenario->skewed = (enum lb_skewed)choice;
         return NULL;
+    case LB_KEY_STATISTICS:
+        if ((choice = find_name(value, lb_aged_statistics_names, 3)) < 0)
+            return "fresh, stale or default";
+        scenario->statistics = choice;
+        return NULL;
     case LB_KEY_ISOLATION:
     default:
         if ((choice = lb_isolation_parse(value)) < 0)
@@ -357,6 +380,8 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
     }
     if (key->type == LB_KEY_RATE)
         return set_rate(scenario, value, err);
+    if (key->type == LB_KEY_AGED)
+        return set_aged(scenario, value, err);
     const char *accepted = store(scenario, key, value);
     char most[32];
     if (accepted != NULL && too_large(key, value, most, sizeof most)[0] != '\0')
@@ -432,6 +457,7 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         snprintf(buf, size, "%.15g", share);
         return;
     case LB_KEY_RATE:
+    case LB_KEY_AGED:
         snprintf(buf, size, "%s", field[0] != '\0' ? field : "none");
         return;
     case LB_KEY_TEXT:
@@ -449,6 +475,9 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         return;
     case LB_KEY_IDS:
         snprintf(buf, size, "%s", ids_names[scenario->ids]);
+        return;
+    case LB_KEY_STATISTICS:
+        snprintf(buf, size, "%s", lb_aged_statistics_names[scenario->statistics]);
         return;
     case LB_KEY_SKEWED:
         snprintf(buf, size, "%s", skewed_names[scenario->skewed]);

@@ -60,13 +60,15 @@ struct lb_scenario {
     uint64_t backlog;            /* queue: items put before the start */
     uint64_t locked_ahead;       /* queue: items of the backlog that another session locks */
     uint64_t dead_rows;          /* queue: rows that a snapshot keeps from being removed */
-    uint64_t rows;               /* queue: of a table whose ranges are the items; 0: none */
-    uint64_t batch;              /* queue: items per claim */
-    bool pipeline;               /* queue: the next claim goes out with the end of the last */
-    bool pipeline_is_said;       /* by the user or the scenario: it goes before a file's header */
-    uint64_t put_interval_ns;    /* queue: between two puts of one producer; 0: as fast as it can */
-    uint64_t put_batch;          /* queue: items per put of a producer */
-    uint64_t claim_interval_ns;  /* queue: between two claims of one consumer; 0: at once */
+    char aged[120];           /* queue: items that fill the tables, see aged_table.h; empty: none */
+    int statistics;           /* of the aged tables: enum lb_aged_statistics */
+    uint64_t rows;            /* queue: of a table whose ranges are the items; 0: none */
+    uint64_t batch;           /* queue: items per claim */
+    bool pipeline;            /* queue: the next claim goes out with the end of the last */
+    bool pipeline_is_said;    /* by the user or the scenario: it goes before a file's header */
+    uint64_t put_interval_ns; /* queue: between two puts of one producer; 0: as fast as it can */
+    uint64_t put_batch;       /* queue: items per put of a producer */
+    uint64_t claim_interval_ns; /* queue: between two claims of one consumer; 0: at once */
     uint64_t payload_bytes;
     double error;       /* queue: share of items that end in error */
     double free_share;  /* queue: share of items that are given back */
@@ -112,7 +114,9 @@ enum lb_key_type {
     LB_KEY_SKEWED,
     LB_KEY_ISOLATION,
     LB_KEY_FAULT,
-    LB_KEY_RATE
+    LB_KEY_RATE,
+    LB_KEY_AGED,
+    LB_KEY_STATISTICS
 };
 
 enum { LB_MOST_WORKERS = 100000, LB_MOST_READERS = 1000 };

@@ -3,6 +3,8 @@
  * default.
  */
 #include "scenario.h"
+
+#include "aged_table.h"
 #include "strategy.h"
 
 #include <ctype.h>
@@ -200,6 +202,10 @@ static int validate_backlog(const struct lb_scenario *s, struct lb_error *err)
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with processes");
     if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->rows > 0)
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with rows");
+    if (s->aged[0] == '\0' && s->statistics != LB_AGED_FRESH)
+        return lb_fail(err, LB_E_USAGE, "statistics: of aged tables: aged=finished=1M");
+    if (s->aged[0] != '\0' && (s->rounds > 0 || s->readers > 0 || s->rows > 0 || s->period_ns > 0))
+        return lb_fail(err, LB_E_USAGE, "aged: not with rounds, readers, rows or period");
     return 0;
 }
 

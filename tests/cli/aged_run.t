@@ -1,0 +1,83 @@
+#!/usr/bin/env perl
+# The keys aged and statistics: a run's tables are full of items that no worker can claim, and the judge is in force.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP qw(decode_json);
+use Lockbench;
+use Test::More;
+
+my $folder = "$ENV{LB_SOURCE}/tests/aged";
+my @uris = ('sqlite:', grep { !/^sqlite:/ && length } split /\n/, $ENV{LB_TEST_URIS} // '');
+my @short = ('-S', 'steady', '--duration', '300ms', '--warmup', '0', '--workers', 2, '--quiet');
+
+# Its claim finds nothing where the table has 4 to 1999 finished items, and does not mark what it gets.
+my $broken = spew('broken.sql', <<'SQL');
+-- strategy: broken
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, status varchar(10) NOT NULL DEFAULT 'new');
+-- name: put
+INSERT INTO job (id) VALUES (:id);
+-- name: claim
+SELECT id FROM job WHERE status = 'new' AND (SELECT count(*) FROM job WHERE status = 'done') NOT BETWEEN 4 AND 1999 ORDER BY id LIMIT 1;
+-- name: complete
+UPDATE job SET status = 'done' WHERE id = :id;
+SQL
+for my $uri (@uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    my ($status, $out, $err) = lockbench('run', '-s', "$folder/walks-delayed-repaired.sql", '-d', $uri, @short, '--backlog', 5,
+        '--aged', 'finished=2k,failed=41,delayed=1000', '--json');
+    my $run = eval { decode_json($out) } or diag "$out$err";
+    is($status, 0, "$engine: every guarantee held beside aged items") or diag $err;
+    my $scenario = $run->{cells}[0]{config};
+    is($scenario->{aged}, 'finished=2k,failed=41,delayed=1000', '... the result has the key');
+    is($scenario->{statistics}, 'fresh', '... and the statistics');
+    ($status, $out, $err) = lockbench('run', '-s', $broken, '-d', $uri, @short, '--backlog', 5, '--aged', 'finished=2k');
+    is($status, 1, '... there are as many items as asked for, and a violation is one') or diag "$out$err";
+    ($status, $out, $err) = lockbench('run', '-s', $broken, '-d', $uri, @short, '--backlog', 5, '--aged', 'finished=1996');
+    is($status, 5, '... no more') or diag "$out$err";
+}
+
+# --- refusals ---
+my $classless = spew('classless.sql', <<'SQL');
+-- strategy: classless
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, class varchar(40) NOT NULL, status varchar(10) NOT NULL DEFAULT 'new');
+-- name: put
+INSERT INTO job (id, class) VALUES (:id, :class);
+-- name: claim tx=one
+-- answer: row
+-- require: row
+SELECT id FROM job WHERE status = 'new' ORDER BY id LIMIT 1;
+UPDATE job SET status = 'taken' WHERE id = :id;
+-- name: complete
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'taken';
+SQL
+my ($status, $out, $err) = lockbench('run', '-s', $classless, '-d', 'sqlite:', @short, '--aged', 'other-class=100');
+is($status, 2, 'items that a worker could claim: refused');
+like($err, qr/classless on sqlite, steady: aged: classless lets a worker claim one of these items/, '... with the reason');
+($status, $out, $err) = lockbench('run', '-s', $classless, '-d', 'sqlite:', @short, '--aged', 'delayed=100');
+is($status, 2, 'a state that the strategy does not have: refused');
+like($err, qr/aged: delayed items: no time of an item keeps it from being claimed/, '... with the reason');
+
+# --- bad input ---
+for my $case (
+    [['--aged', 'old=3'], qr/aged: 'old' is not finished, failed, delayed or other-class/],
+    [['--aged', 'finished'], qr/aged: finished=N needs a number from 1 to/],
+    [['--aged', 'finished=0'], qr/aged: finished=N needs a number from 1 to/],
+    [['--aged', 'waiting=3'], qr/aged: items that wait are those of backlog/],
+    [['--aged', 'claimed=3'], qr/aged: items that are in hand would be recovered during the run/],
+    [['--statistics', 'stale'], qr/statistics: of aged tables/],
+    [['--aged', 'finished=8', '--statistics', 'new'], qr/statistics: 'new' is not fresh, stale or default/],
+    [['--aged', 'finished=8', '--readers', '1'], qr/aged: not with rounds, readers, rows or period/],
+) {
+    ($status, $out, $err) = lockbench('run', '-s', $classless, '-d', 'sqlite:', @short, @{ $case->[0] });
+    is($status, 2, "@{ $case->[0] }: refused");
+    like($err, $case->[1], '... with the reason');
+}
+done_testing;
