@@ -131,6 +131,23 @@ sub circles
 is_deeply([circles(a => ['b'], b => ['c'], c => [])], [], 'a chain is no circle');
 is_deeply([circles(a => ['b'], b => ['c', 'a'], c => ['d'], d => ['c'])], ['a, b', 'c, d'], 'circles are seen');
 
+# docs/guarantees.md lists the operations of each automaton, in the order of its enumeration.
+sub text_of
+{
+    my ($path) = @_;
+    open my $file, '<', "$source/$path" or die "$path: $!\n";
+    return do { local $/; <$file> };
+}
+my $page = text_of('docs/guarantees.md');
+my @automata = grep { $_ ne 'automaton' } map { m{([^/]+)\.h$} } glob "$source/bench/check/spec/*.h";
+cmp_ok(scalar @automata, '>=', 2, "there are automata: @automata");
+for my $name (@automata) {
+    my ($enum) = text_of("bench/check/spec/$name.h") =~ m{^enum lb_\w+_kind \{\n(.*?)^\};}ms or die "$name.h: no kinds\n";
+    my @kinds = $enum =~ s{/\*.*?\*/}{}gsr =~ /LB_[A-Z]+_(\w+)/g;
+    my ($table) = $page =~ m{\(`\Q$name\E\.c`\):.*?\n\n((?:\|[^\n]*\n)+)} or die "docs/guarantees.md: no table of $name.c\n";
+    is_deeply([$table =~ /^\| ([A-Z]+) \|/mg], \@kinds, "docs/guarantees.md quotes $name.c");
+}
+
 my $build = $ENV{LB_BUILD};
 SKIP: {
     skip 'no libraries to look at' if !defined $build || !-e "$build/liblb_run.a";

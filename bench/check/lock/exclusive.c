@@ -584,18 +584,13 @@ int lb_judge_exclusive(struct lb_case *c)
     struct lb_measures *measures = &c->out->measures;
     struct lb_finding *finding = lb_finding_of(c, LB_G_EXCLUSIVE);
     struct sweep cut = {.c = c, .cut = true}, uncut = {.c = c};
-    if (c->late.n > 0) { /* owner.c asks when each lock first failed to exclude */
-        c->first_violation = malloc(c->n_resources * sizeof *c->first_violation);
-        if (c->first_violation == NULL)
-            return lb_out_of_memory(c);
-        memset(c->first_violation, 0xff, c->n_resources * sizeof *c->first_violation);
-    }
-    int rc = sweep_all(&cut);
+    int rc = lb_orders_open(c);
+    rc = rc != 0 ? rc : sweep_all(&cut);
     if (rc == 0 && c->has_cuts)
         rc = sweep_all(&uncut);
     uint64_t n_ties = 0;
     if (rc == 0)
-        rc = lb_judge_ties(c, &n_ties);
+        rc = lb_judge_orders(c, &n_ties);
     if (rc != 0)
         return rc;
     cut.n_violations += n_ties;

@@ -1,44 +1,67 @@
-/* owner-release: every release that had an effect was by the current owner.
+/* owner-release, and exclusive within one tick: what only the order of operations shows.
  *
  * Releases by workers that hold nothing are found while reading: nothing was granted, it was given
- * back, or a release of it was refused. Here: the holder whose hold ended before, because its lease
- * did, or because it had given it back (a release that failed, by belief). Worker A's release
- * certainly ended another's ownership if
- *   1. A's hold was over at the release's request; a lease: certainly, by the latest time it can
- *      have ended,
- *   2. another worker, B, certainly owned the lock all the time that the release took: its core,
- * cut at its own lease, covers the release (an end within the same tick counts if it was granted
- * another before),
- *   3. the release had an effect,
- *   4. until then the lock excluded: no grant before the release's answer broke `exclusive`, nor
- *      one of A's own in the tick of that answer.
- * By 4 there is an order of the operations until then in which the lock excludes, and in each of
- * them the owner at A's release is B: A's ownership was over before B's grant, and B's had not
- * ended by 2. Without 4, A and B may both own something of their own (two rows of a table that is
- * polled in order of numbers): both hold, which is for `exclusive` to say. For the same reason only
- * exclusive holds of resources of capacity 1 are judged: with more, B may own another slot than
- * A's.
+ * back, or a release of it was refused. Here: a release with an effect by a holder whose hold had
+ * ended before, because its lease was certainly over, or because it had given it back (a release
+ * that failed, by belief). And a worker that was granted a second hold, and then gave the first one
+ * back, all within one tick of the clock: it had both, which the cores do not show.
+ *
+ * Each of them is searched for an order that keeps both guarantees (spec/lock.c), among the holds
+ * that were there at that time. Each grant takes effect at its answer, and each end at its earliest
+ * time: to move them there only makes holds shorter, so an order that keeps both guarantees keeps
+ * them afterwards as well. So operations of several ticks never overlap, but for the release.
+ *
+ * The owner is judged only where the lock excluded until then, also by the cores: otherwise both
+ * may own something of their own (two rows of a table that is polled in order of numbers), which is
+ * for exclusive to say. For the same reason resources with a capacity above 1 are left out: there
+ * the other worker may own another slot.
  *
  * A release of its worker's own row (own_rows), of a lock with a row for each holder, removes an
  * unused row: it had an effect, but ended no other worker's ownership. A worker that is let in
- * beside the owner after it breaks `exclusive`.
- *
- * The sweep visits late releases among the holds in order of time; a resource keeps its holds that
- * have not ended, which are few.
+ * beside the owner after it breaks exclusive.
  */
 #include "guarantee_kind.h"
 #include "judges.h"
+#include "lock.h"
 
 #include <stdlib.h>
 
+enum { EXCEEDED = 1, NOT_OWNER = 2 };
+
+/* A part of the time of one resource that is searched. */
+struct window {
+    uint64_t low, high;
+    uint32_t resource;
+    const struct lb_tie *tie;           /* why; NULL: the release is */
+    const struct lb_late_release *late; /* NULL: the tie is */
+};
+
+/* The holds of a resource that have not ended. */
 struct recent {
     uint32_t *holds;
     uint32_t n, room;
 };
 
-/* owner: the hold that it ended; NULL: of no one. */
-static void report(struct lb_case *c, const struct lb_late_release *late,
-                   const struct lb_hold *owner)
+struct judge {
+    struct lb_case *c;
+    struct recent *resources;
+    struct lb_array windows; /* struct window, by low */
+    struct lb_array ops;     /* struct lb_spec_op; detail: the hold */
+    struct lb_search_budget budget;
+    struct lb_search *search;
+    uint64_t n_ties; /* violations of exclusive that the cores do not show */
+};
+
+static bool is_alone(const struct lb_case *c, uint32_t resource)
+{
+    return c->model->capacity == NULL || c->model->capacity[resource] <= 1;
+}
+
+/* --- in words --- */
+
+/* owner: the hold that it ended; NULL: its session had ended before. */
+static void report_release(struct lb_case *c, const struct lb_late_release *late,
+                           const struct lb_hold *owner)
 {
     struct lb_finding *finding = lb_finding_of(c, LB_G_OWNER_RELEASE);
     finding->n_violations++;
@@ -67,57 +90,251 @@ static void report(struct lb_case *c, const struct lb_late_release *late,
                     lb_who(c, owner->log, LB_WHOM), lb_at(c, owner->start, from, sizeof from));
 }
 
-/* Had the worker been granted the lock beside the owner before its release, but in the same tick as
- * that was answered? By the clock alone, that grant may have come later. */
-static bool has_own_beside(const struct lb_case *c, const struct lb_late_release *late,
-                           const struct lb_hold *owner)
+static void report_tie(struct lb_case *c, const struct lb_tie *tie)
 {
-    const struct lb_log_facts *facts = &c->logs[late->log];
-    size_t low = facts->first_hold, end = low + facts->n_holds, high = end;
-    while (low < high) { /* the first that starts with the release's answer, or later */
-        size_t middle = low + (high - low) / 2;
-        if (lb_holds(c)[middle].start < late->high)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < end && lb_holds(c)[low].start == late->high; low++) {
-        const struct lb_hold *own = &lb_holds(c)[low];
-        if (own->resource == owner->resource && own->event < late->event &&
-            (own->end < own->start ? own->end : own->start) > owner->start)
-            return true;
-    }
-    return false;
-}
-
-/* True if the hold lasts beyond the release's answer, in each order in which the lock excludes
- * until then. Also if it ends in the tick of that answer, but only after its worker was granted
- * another beside it: before that grant it did not end, and after it the lock excludes no more. */
-static bool outlasts(const struct lb_case *c, uint32_t hold, const struct lb_late_release *late)
-{
-    uint64_t cut = lb_holds(c)[hold].cut;
-    return cut > late->high || (cut == late->high && lb_hold_ends_behind_grant(c, hold));
-}
-
-static void judge_release(struct lb_case *c, const struct recent *recent,
-                          const struct lb_late_release *late)
-{
-    for (uint32_t i = 0; i < recent->n; i++) {
-        const struct lb_hold *hold = &lb_holds(c)[recent->holds[i]];
-        if (hold->log == late->log || hold->is_shared || hold->start >= late->low ||
-            !outlasts(c, recent->holds[i], late) || has_own_beside(c, late, hold))
-            continue;
-        report(c, late, hold);
+    struct lb_witness *witness = lb_witness_new(lb_finding_of(c, LB_G_EXCLUSIVE));
+    const struct lb_hold *hold = &lb_holds(c)[tie->hold];
+    char at[LB_AT];
+    if (witness == NULL)
         return;
+    lb_witness_add_hold(c, witness, hold);
+    for (size_t i = tie->hold + 1u; i < c->holds.n; i++) { /* the grant that came beside it */
+        const struct lb_hold *other = &lb_holds(c)[i];
+        if (other->log != hold->log)
+            break;
+        if (other->resource != hold->resource || other->start != tie->time)
+            continue;
+        lb_witness_add_hold(c, witness, other);
+        break;
     }
+    witness->at_ns = tie->time;
+    lb_witness_text(witness,
+                    "%s was granted resource %u at %s beside what was held, and gave the earlier "
+                    "hold of its own back only after that, within one tick of the clock",
+                    lb_who(c, hold->log, LB_WHOM), hold->resource,
+                    lb_at(c, tie->time, at, sizeof at));
+}
+
+/* --- the operations of a window --- */
+
+static int by_hold(const void *a, const void *b)
+{
+    const struct lb_tie *x = a, *y = b;
+    return (x->hold > y->hold) - (x->hold < y->hold);
+}
+
+/* Where the end of a hold stands in its log, if other operations of its worker share its tick;
+ * NULL: nothing there orders it. Its session may have ended it at any time before. */
+static const struct lb_tie *tie_of(const struct lb_case *c, uint32_t hold)
+{
+    const struct lb_tie key = {.hold = hold};
+    const struct lb_tie *tie =
+        c->ties.n > 0 ? bsearch(&key, c->ties.items, c->ties.n, sizeof key, by_hold) : NULL;
+    const struct lb_hold *its = &lb_holds(c)[hold];
+    return tie != NULL && its->cut == tie->time && !its->is_lost ? tie : NULL;
+}
+
+bool lb_hold_ends_behind(const struct lb_case *c, uint32_t hold, const struct lb_hold *granted)
+{
+    const struct lb_tie *tie = tie_of(c, hold);
+    return tie != NULL && tie->time == granted->start && tie->position > granted->event;
+}
+
+static int add_op(struct judge *judge, struct lb_spec_op op)
+{
+    struct lb_spec_op *slot = lb_array_push(&judge->ops, sizeof *slot);
+    if (slot == NULL)
+        return lb_out_of_memory(judge->c);
+    op.must = true;
+    *slot = op;
+    return 0;
+}
+
+/* Of answers at one time, releases come first: a break of exclusive excuses them. */
+enum rank { RELEASES, ENDS, GRANTS };
+
+static int add_hold(struct judge *judge, uint32_t number, uint64_t until)
+{
+    const struct lb_hold *hold = &lb_holds(judge->c)[number];
+    const struct lb_tie *tie = tie_of(judge->c, number);
+    bool is_brief = hold->cut <= hold->start && tie == NULL;
+    uint32_t grant = (uint32_t)judge->ops.n;
+    int rc = add_op(judge, (struct lb_spec_op){.low = hold->start,
+                                               .high = hold->start,
+                                               .log = hold->log,
+                                               .position = hold->event,
+                                               .about = LB_SPEC_NONE,
+                                               .arg = hold->permits,
+                                               .to = hold->is_shared,
+                                               .kind = is_brief ? LB_LOCK_BRIEF : LB_LOCK_GRANT,
+                                               .rank = GRANTS,
+                                               .detail = hold});
+    if (rc != 0 || is_brief || hold->cut > until)
+        return rc;
+    return add_op(judge, (struct lb_spec_op){.low = hold->cut,
+                                             .high = hold->cut,
+                                             .log = tie != NULL ? hold->log : LB_SPEC_NONE,
+                                             .position = tie != NULL ? tie->position : 0,
+                                             .about = grant,
+                                             .kind = LB_LOCK_END,
+                                             .rank = ENDS});
+}
+
+/* next: in the case's order, the first hold that is not among the recent ones. */
+static int fill(struct judge *judge, const struct window *window, size_t next)
+{
+    struct lb_case *c = judge->c;
+    const struct recent *recent = &judge->resources[window->resource];
+    int rc = 0;
+    judge->ops.n = 0;
+    for (uint32_t i = 0; i < recent->n && rc == 0; i++)
+        if (lb_holds(c)[recent->holds[i]].cut >= window->low)
+            rc = add_hold(judge, recent->holds[i], window->high);
+    for (; next < c->holds.n && lb_holds(c)[c->order[next]].start <= window->high && rc == 0;
+         next++) {
+        const struct lb_hold *hold = &lb_holds(c)[c->order[next]];
+        /* Where a hold with an empty core was, the cores say. */
+        if (hold->resource == window->resource && hold->cut >= hold->start)
+            rc = add_hold(judge, c->order[next], window->high);
+    }
+    const struct lb_late_release *late = window->late;
+    if (rc != 0 || late == NULL)
+        return rc;
+    return add_op(judge, (struct lb_spec_op){.low = late->low,
+                                             .high = late->high,
+                                             .log = late->log,
+                                             .position = late->event,
+                                             .about = LB_SPEC_NONE,
+                                             .kind = LB_LOCK_RELEASE,
+                                             .rank = RELEASES});
+}
+
+/* --- a window --- */
+
+/* The guarantees that are broken in the window, in every order; *ret_owner: the hold that a release
+ * ended. */
+static int search(struct judge *judge, const struct window *window, unsigned *ret_broken,
+                  const struct lb_hold **ret_owner)
+{
+    const struct lb_case *c = judge->c;
+    const struct lb_lock_model model = {
+        .exceeded = EXCEEDED,
+        .not_owner = NOT_OWNER,
+        .capacity = c->model->capacity == NULL ? 1 : c->model->capacity[window->resource]};
+    const struct lb_automaton automaton = lb_lock_automaton(&model);
+    const struct lb_spec_op *ops = judge->ops.items;
+    const struct lb_object object = {.automaton = &automaton,
+                                     .ops = ops,
+                                     .n_ops = (uint32_t)judge->ops.n,
+                                     .known_until = LB_SPEC_NEVER,
+                                     .context = &model};
+    size_t n;
+    *ret_broken = 0;
+    if (lb_search_run(judge->search, &object) != 0)
+        return lb_out_of_memory(judge->c);
+    const struct lb_break *breaks = lb_search_breaks(judge->search, &n);
+    for (size_t i = 0; i < n; i++) {
+        unsigned violated, either;
+        lb_break_conclude(&breaks[i], EXCEEDED | NOT_OWNER, &violated, &either);
+        *ret_broken |= violated | either;
+        /* Where the lock excluded no more, each may own something. */
+        if ((violated & EXCEEDED) == 0 && ((violated | either) & NOT_OWNER) != 0 &&
+            breaks[i].other != LB_SPEC_NONE)
+            *ret_owner = ops[breaks[i].other].detail;
+    }
+    return 0;
+}
+
+/* True if the history does not say whose lock it was: something is missing, the lock did not
+ * exclude, or another's lease may have gone on that its session's end had ended. */
+static bool is_unknown(struct lb_case *c, const struct lb_late_release *late)
+{
+    if (!is_alone(c, (uint32_t)late->id) || c->first_violation[late->id] < late->high)
+        return true;
+    if (late->high >= c->had_again)
+        c->doubt[LB_G_OWNER_RELEASE] =
+            "a session may have ended, or not, while a lock was held: its owner is not judged";
+    return late->high >= c->had_again;
+}
+
+static int judge_window(struct judge *judge, const struct window *window, size_t next)
+{
+    struct lb_case *c = judge->c;
+    const struct lb_late_release *late = window->late;
+    const struct lb_hold *owner = NULL;
+    uint64_t *violated = &c->first_violation[window->resource];
+    unsigned broken = 0;
+    if (late != NULL && (late->high >= c->known_ns || late->by_session || is_unknown(c, late))) {
+        if (late->high < c->known_ns && late->by_session)
+            report_release(c, late, NULL);
+        return 0;
+    }
+    if (late == NULL && *violated <= window->high) /* the cores show as much */
+        return 0;
+    int rc = fill(judge, window, next);
+    rc = rc != 0 ? rc : search(judge, window, &broken, &owner);
+    if (rc != 0)
+        return rc;
+    if (lb_search_gave_up(judge->search)) {
+        c->doubt[late != NULL ? LB_G_OWNER_RELEASE : LB_G_EXCLUSIVE] =
+            "too much happened to a lock at one time: the search for an order was given up";
+    } else if (late != NULL && owner != NULL) {
+        report_release(c, late, owner);
+    } else if (late == NULL && (broken & EXCEEDED) != 0) {
+        report_tie(c, window->tie);
+        judge->n_ties++;
+        *violated = window->high;
+    }
+    return 0;
+}
+
+/* --- all windows --- */
+
+static int by_low(const void *a, const void *b)
+{
+    const struct window *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return (x->resource > y->resource) - (x->resource < y->resource);
+}
+
+static int add_window(struct judge *judge, struct window window)
+{
+    struct window *slot = lb_array_push(&judge->windows, sizeof *slot);
+    if (slot == NULL)
+        return lb_out_of_memory(judge->c);
+    *slot = window;
+    return 0;
+}
+
+static int find_windows(struct judge *judge)
+{
+    struct lb_case *c = judge->c;
+    const struct lb_tie *ties = c->ties.items;
+    const struct lb_late_release *late = c->late.items;
+    int rc = 0;
+    for (size_t i = 0; i < c->ties.n && rc == 0; i++)
+        if (lb_holds(c)[ties[i].hold].cut == ties[i].time)
+            rc = add_window(judge, (struct window){.low = ties[i].time,
+                                                   .high = ties[i].time,
+                                                   .resource = ties[i].resource,
+                                                   .tie = &ties[i]});
+    for (size_t i = 0; i < c->late.n && rc == 0 && !c->model->own_rows; i++)
+        rc = add_window(judge, (struct window){.low = late[i].low,
+                                               .high = late[i].high,
+                                               .resource = (uint32_t)late[i].id,
+                                               .late = &late[i]});
+    return rc;
 }
 
 static int remember(struct lb_case *c, struct recent *recent, uint32_t number)
 {
-    uint64_t now = lb_holds(c)[number].start;
+    const struct lb_hold *hold = &lb_holds(c)[number];
     uint32_t kept = 0;
+    if (hold->cut <= hold->start)
+        return 0;
     for (uint32_t i = 0; i < recent->n; i++)
-        if (lb_holds(c)[recent->holds[i]].cut > now)
+        if (lb_holds(c)[recent->holds[i]].cut > hold->start)
             recent->holds[kept++] = recent->holds[i];
     recent->n = kept;
     if (kept == recent->room) {
@@ -132,62 +349,79 @@ static int remember(struct lb_case *c, struct recent *recent, uint32_t number)
     return 0;
 }
 
-static int by_low(const void *a, const void *b)
+/* Ties of one resource and tick are searched once. */
+static bool is_again(const struct window *windows, size_t i)
 {
-    const struct lb_late_release *x = a, *y = b;
-    return (x->low > y->low) - (x->low < y->low);
+    return i > 0 && windows[i].tie != NULL && windows[i - 1].tie != NULL &&
+           by_low(&windows[i - 1], &windows[i]) == 0;
 }
 
-static int sweep(struct lb_case *c, struct recent *resources)
+static int judge_all(struct judge *judge)
 {
-    const struct lb_late_release *late = c->late.items;
-    size_t next = 0, i = 0;
+    struct lb_case *c = judge->c;
+    const struct window *windows = judge->windows.items;
     int rc = 0;
-    while (next < c->late.n && rc == 0) {
-        const struct lb_hold *hold = i < c->holds.n ? &lb_holds(c)[c->order[i]] : NULL;
-        if (hold != NULL && hold->start < late[next].low) {
-            if (hold->cut > hold->start)
-                rc = remember(c, &resources[hold->resource], c->order[i]);
-            i++;
-            continue;
+    for (size_t i = 0, next = 0; i < judge->windows.n && rc == 0; i++) {
+        for (; next < c->holds.n && rc == 0; next++) {
+            const struct lb_hold *hold = &lb_holds(c)[c->order[next]];
+            if (hold->start >= windows[i].low)
+                break;
+            rc = remember(c, &judge->resources[hold->resource], c->order[next]);
         }
-        bool alone = c->model->capacity == NULL || c->model->capacity[late[next].id] <= 1;
-        /* Whether it excluded is not known where something is missing. */
-        bool excluded =
-            c->first_violation[late[next].id] >= late[next].high && late[next].high < c->known_ns;
-        /* Nor whom it excluded, where a lease went on that its session's end had ended. */
-        bool is_known = late[next].high < c->had_again;
-        if (late[next].by_session && late[next].high < c->known_ns)
-            report(c, &late[next], NULL);
-        else if (alone && excluded && !is_known)
-            c->doubt[LB_G_OWNER_RELEASE] =
-                "a session may have ended, or not, while a lock was held: its owner is not judged";
-        else if (alone && excluded)
-            judge_release(c, &resources[late[next].id], &late[next]);
-        next++;
+        if (rc == 0 && !is_again(windows, i))
+            rc = judge_window(judge, &windows[i], next);
     }
     return rc;
 }
 
-int lb_judge_owner(struct lb_case *c)
+int lb_orders_open(struct lb_case *c)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_OWNER_RELEASE);
-    finding->n_tested = c->n_releases;
-    if (c->late.n == 0 || c->model->own_rows)
+    if (c->ties.n == 0 && c->late.n == 0)
         return 0;
-    qsort(c->late.items, c->late.n, sizeof(struct lb_late_release), by_low);
-    struct recent *resources = calloc((size_t)c->n_resources + 1, sizeof *resources);
-    if (resources == NULL)
+    c->first_violation = malloc(c->n_resources * sizeof *c->first_violation);
+    if (c->first_violation == NULL)
         return lb_out_of_memory(c);
-    int rc = sweep(c, resources);
-    for (uint32_t i = 0; i < c->n_resources; i++)
-        free(resources[i].holds);
-    free(resources);
+    memset(c->first_violation, 0xff, c->n_resources * sizeof *c->first_violation); /* LB_NEVER */
+    if (c->ties.n > 0)
+        qsort(c->ties.items, c->ties.n, sizeof(struct lb_tie), by_hold);
+    return 0;
+}
+
+int lb_judge_orders(struct lb_case *c, uint64_t *ret_n)
+{
+    struct judge judge = {.c = c,
+                          .budget = {.ops = (1 << 24) + 4 * c->history->n_events,
+                                     .steps = (1 << 26) + 16 * c->history->n_events}};
+    int rc = 0;
+    *ret_n = 0;
+    if (c->ties.n == 0 && c->late.n == 0)
+        return 0;
+    judge.resources = calloc((size_t)c->n_resources + 1, sizeof *judge.resources);
+    judge.search = lb_search_open(&judge.budget);
+    rc = judge.resources == NULL || judge.search == NULL ? lb_out_of_memory(c)
+                                                         : find_windows(&judge);
+    if (rc == 0 && judge.windows.n > 0) {
+        qsort(judge.windows.items, judge.windows.n, sizeof(struct window), by_low);
+        rc = judge_all(&judge);
+    }
+    for (uint32_t i = 0; i < c->n_resources && judge.resources != NULL; i++)
+        free(judge.resources[i].holds);
+    free(judge.resources);
+    free(judge.windows.items);
+    free(judge.ops.items);
+    lb_search_close(judge.search);
+    *ret_n = judge.n_ties;
     return rc;
 }
 
+static int judge_owner(struct lb_case *c)
+{
+    lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested = c->n_releases; /* see lb_judge_orders */
+    return 0;
+}
+
 const struct lb_guarantee_kind lb_guarantee_owner_release = {
-    .judge_lock = lb_judge_owner, /* of queues: lb_judge_items */
+    .judge_lock = judge_owner, /* of queues: lb_judge_items */
     .has_shortcut = true,
     .nothing = "nothing was released",
     .doubts = 1u << LB_DOUBT_ROWS};
