@@ -146,24 +146,38 @@ int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
     return r;
 }
 
-int lb_ordinary_teardown(struct lb_strategy_plan *plan, struct lb_session *session,
-                         struct lb_error *err)
+/* A section on the tables as a whole. Without it there is nothing to do. */
+static int change_tables(const struct lb_strategy_plan *plan, struct lb_session *session,
+                         enum lb_section_name name, struct lb_error *err)
 {
     struct lb_runner runner = {0};
     struct lb_bag bag;
-    if (!plan->program->sections[LB_S_TEARDOWN].present)
-        return 0; /* the space is dropped with its contents */
+    if (!plan->program->sections[name].present)
+        return 0;
     int r = lb_runner_init(&runner, plan->program, session, err);
     if (r != 0)
         return r;
     fill_plan(&bag, plan);
-    set_text(&bag, LB_SLOT_WORKER, "teardown");
+    set_text(&bag, LB_SLOT_WORKER, lb_section_text(name));
     set_text(&bag, LB_SLOT_CLASS, "default");
     if (plan->capacity != NULL)
         bag.value[LB_SLOT_CAPACITY] = lb_int(plan->capacity[0]);
-    r = run_control(plan, &runner, LB_S_TEARDOWN, &bag, err);
+    r = run_control(plan, &runner, name, &bag, err);
     lb_runner_release(&runner);
     return r;
+}
+
+int lb_ordinary_migrate(const struct lb_strategy_plan *plan, struct lb_session *session,
+                        struct lb_error *err)
+{
+    return change_tables(plan, session, LB_S_MIGRATE, err);
+}
+
+/* The space is dropped with its contents in any case. */
+int lb_ordinary_teardown(struct lb_strategy_plan *plan, struct lb_session *session,
+                         struct lb_error *err)
+{
+    return change_tables(plan, session, LB_S_TEARDOWN, err);
 }
 
 /* Also after a reconnect: prepared statements follow the session's generation by themselves. */

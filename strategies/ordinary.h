@@ -6,6 +6,10 @@
 
 int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
                       struct lb_error *err);
+/* Runs section migrate, where there is one: the tables of the version before become the plan's. 0
+ * or an error. */
+int lb_ordinary_migrate(const struct lb_strategy_plan *plan, struct lb_session *session,
+                        struct lb_error *err);
 /* The parameters of a section that a worker runs on its class. */
 void lb_ordinary_fill_own_class(struct lb_bag *bag, const struct lb_actor *actor);
 /* The parameters of a section that an operator runs on the whole class, in no worker's name. */

@@ -102,8 +102,8 @@ int lb_runner_prepare(struct lb_runner *runner, struct lb_error *err)
     struct lb_session *session = runner->session;
     for (int i = 0; i < LB_SECTIONS; i++) {
         const struct lb_section *section = &program->sections[i];
-        if (i == LB_S_SETUP || i == LB_S_TEARDOWN)
-            continue; /* those are run, by setup and teardown */
+        if (lb_section_is_schema((enum lb_section_name)i))
+            continue; /* those are run once, and not prepared */
         for (size_t k = 0; k < section->n_statements; k++) {
             const struct lb_statement *statement = &section->statements[k];
             struct lb_stmt *stmt = NULL;
@@ -329,6 +329,7 @@ static bool needs_no_row(enum lb_section_name name)
     case LB_S_REGISTER:
     case LB_S_UNREGISTER:
     case LB_S_SWEEP:
+    case LB_S_MIGRATE:
     case LB_S_TEARDOWN:
         return true;
     default:
@@ -524,7 +525,7 @@ int lb_runner_section(struct lb_runner *runner, enum lb_section_name name, struc
                                 .bag = bag,
                                 .each_row = each_row,
                                 .arg = arg,
-                                .is_plain = name == LB_S_SETUP || name == LB_S_TEARDOWN};
+                                .is_plain = lb_section_is_schema(name)};
     /* A hold's failed transaction is gone with its locks: no second try. */
     bool can_retry = !runner->session->in_tx;
     int r = run_once(runner, name, ends_hold, &progress, err);

@@ -126,7 +126,7 @@ static void split_transaction(struct lb_making *m)
 static bool is_for_workers(enum lb_section_name name)
 {
     return name != LB_S_RESOURCE && name != LB_S_COUNT && name != LB_S_PERMITS &&
-           name != LB_S_TEARDOWN;
+           name != LB_S_MIGRATE && name != LB_S_TEARDOWN;
 }
 
 /* from: the end of the statement before it, or of the section's line. */

@@ -92,6 +92,10 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
     lb_command_start(buf, size, run->ranks.n, "run");
     lb_command_add(buf, size, "-s");
     lb_command_add(buf, size, cell->strategy_path);
+    if (lb_file_before(cell->file) != NULL) {
+        lb_command_add(buf, size, "--with");
+        lb_command_add(buf, size, lb_file_path(lb_file_before(cell->file)));
+    }
     if (cell->target != NULL) {
         lb_command_add(buf, size, "-d");
         lb_command_add(buf, size, cell->target->label);

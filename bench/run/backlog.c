@@ -188,7 +188,7 @@ int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
     memset(payload, 'x', scenario->payload_bytes);
     payload[scenario->payload_bytes] = '\0';
     struct lb_counts counts[LB_MEASURES] = {0};
-    struct lb_actor actor = {.plan = &run->plan,
+    struct lb_actor actor = {.plan = lb_run_first_plan(run),
                              .session = run->has_control ? &run->control : NULL,
                              .name = "setup",
                              .number = run->share.first_log};

@@ -135,7 +135,7 @@ static int open_helper(struct crowd *crowd, struct helper *helper, uint32_t numb
     if (rc != 0)
         return rc;
     helper->has_session = true;
-    helper->actor = (struct lb_actor){.plan = &run->plan,
+    helper->actor = (struct lb_actor){.plan = lb_run_first_plan(run),
                                       .session = &helper->session,
                                       .name = "setup",
                                       .number = process,

@@ -61,12 +61,12 @@ struct lb_active_run {
     struct lb_space *space;
     struct lb_session control;
     bool has_control;
-    struct lb_program *program;
+    struct lb_program *program, *program_before; /* the version before; NULL: there is none */
     uint32_t *capacity;
     double *choice;                     /* the team's */
     struct lb_session locker, snapshot; /* of locked rows, and of an old snapshot */
     bool has_locker, has_snapshot;
-    struct lb_strategy_plan plan;
+    struct lb_strategy_plan plan, plan_before;
     bool is_set_up;
     struct lb_shared_run *shared;
     struct lb_histogram *histograms; /* shared: some per worker or thread */
@@ -110,5 +110,11 @@ struct lb_active_run {
     uint64_t next_sample_ns; /* of waits */
     uint64_t last_tick_ns, last_progress;
 };
+
+/* The plan by which the tables are made and filled: with two versions, that of the older one. */
+static inline struct lb_strategy_plan *lb_run_first_plan(struct lb_active_run *run)
+{
+    return run->program_before != NULL ? &run->plan_before : &run->plan;
+}
 
 #endif

@@ -13,6 +13,7 @@
 #include "guard.h"
 #include "ledger.h"
 #include "lend.h"
+#include "ordinary.h"
 #include "pool.h"
 #include "processes.h"
 #include "program_features.h"
@@ -46,25 +47,11 @@ static size_t histograms_size(uint32_t n_workers)
     return (size_t)n_workers * HISTOGRAMS * sizeof(struct lb_histogram);
 }
 
-/* value NULL: an option of any value. */
-static bool has_option(const struct lb_option *options, const char *name, const char *value)
+static bool knows(const struct lb_run_plan *request, const struct lb_file *file, const char *option,
+                  const char *value)
 {
-    for (; options != NULL && options->name != NULL; options++) {
-        if (strcmp(options->name, name) != 0)
-            continue;
-        if (value == NULL)
-            return true;
-        for (size_t i = 0; options->choices != NULL && options->choices[i] != NULL; i++)
-            if (strcmp(options->choices[i], value) == 0)
-                return true;
-    }
-    return false;
-}
-
-static bool knows(const struct lb_run_plan *request, const char *option, const char *value)
-{
-    return has_option(request->strategy->options, option, value) ||
-           has_option(lb_file_options(request->file), option, value);
+    return lb_options_have(request->strategy->options, option, value) ||
+           lb_options_have(lb_file_options(file), option, value);
 }
 
 /* As the program has resolved them. */
@@ -92,9 +79,10 @@ static void note_settings(struct lb_active_run *run)
 
 /* Some keys of a scenario are options of the strategies that know them; values from --opt come last
  * and win. */
-static int new_program(struct lb_active_run *run, const struct lb_db *db, struct lb_error *err)
+static int program_of(const struct lb_run_plan *request, const struct lb_file *file,
+                      const struct lb_db *db, struct lb_strategy_plan *plan,
+                      struct lb_program **ret_program, struct lb_error *err)
 {
-    const struct lb_run_plan *request = run->request;
     enum { FROM_SCENARIO = 3 + LB_SCALED };
     char stale[24];
     struct lb_scaled scaled;
@@ -102,40 +90,70 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
     struct lb_setting *settings = calloc(request->n_settings + FROM_SCENARIO, sizeof *settings);
     if (settings == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (request->scenario->stale_ns > 0 && knows(request, "stale_ms", NULL)) {
+    if (request->scenario->stale_ns > 0 && knows(request, file, "stale_ms", NULL)) {
         snprintf(stale, sizeof stale, "%llu",
                  (unsigned long long)(request->scenario->stale_ns / 1000000));
         settings[n++] = (struct lb_setting){"stale_ms", stale};
     }
     /* A pause before the COMMIT needs a transaction to pause in. */
-    if (request->scenario->tx_pause_ns > 0 && knows(request, "insert", "transaction"))
+    if (request->scenario->tx_pause_ns > 0 && knows(request, file, "insert", "transaction"))
         settings[n++] = (struct lb_setting){"insert", "transaction"};
-    if (request->scenario->period_ns > 0 && knows(request, "recurring", "yes"))
+    if (request->scenario->period_ns > 0 && knows(request, file, "recurring", "yes"))
         settings[n++] = (struct lb_setting){"recurring", "yes"};
-    lb_file_scale(request->file, request->scenario->ttl_ns / 1000000,
-                  request->scenario->ttl_is_said, request->settings, request->n_settings, &scaled);
+    lb_file_scale(file, request->scenario->ttl_ns / 1000000, request->scenario->ttl_is_said,
+                  request->settings, request->n_settings, &scaled);
     for (size_t i = 0; i < scaled.n_settings; i++)
         settings[n++] = scaled.settings[i];
     for (size_t i = 0; i < request->n_settings; i++)
-        settings[n++] = request->settings[i];
-    int rc = lb_program_new(request->file, db, request->strategy->options, settings, n,
-                            &run->program, err);
+        if (file == request->file || knows(request, file, request->settings[i].name, NULL))
+            settings[n++] = request->settings[i];
+    int rc = lb_program_new(file, db, request->strategy->options, settings, n, ret_program, err);
     free(settings);
-    if (rc == 0)
-        note_options(run->outcome, run->program);
-    if (rc == 0 && (run->program->uses >> LB_SLOT_GROUP & 1) != 0)
-        run->plan.groups =
-            (uint32_t)(request->scenario->groups > 0 ? request->scenario->groups : 4);
-    if (rc == 0) {
-        struct lb_features features;
-        lb_features_read(request->file, run->program, &features);
-        /* A worker that gives the time itself (:now) knows when its lease is over. */
-        run->counts_waits = request->strategy->shape == LB_LOCK && request->strategy->is_lease &&
-                            features.is_one_commit && !features.by_worker_clock;
-    }
-    run->plan.ttl_ms = scaled.lease_ms;
-    run->plan.limit_ms = scaled.limit_ms;
+    plan->ttl_ms = scaled.lease_ms;
+    plan->limit_ms = scaled.limit_ms;
+    if (rc == 0 && ((*ret_program)->uses >> LB_SLOT_GROUP & 1) != 0)
+        plan->groups = (uint32_t)(request->scenario->groups > 0 ? request->scenario->groups : 4);
     return rc;
+}
+
+/* The version before, whose workers share the tables. */
+static int new_program_before(struct lb_active_run *run, const struct lb_db *db,
+                              struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    run->plan_before = run->plan;
+    int rc = program_of(request, lb_file_before(request->file), db, &run->plan_before,
+                        &run->program_before, err);
+    if (rc == 0)
+        rc = lb_program_agree(run->program, run->program_before, err);
+    if (rc == 0 && (run->plan_before.ttl_ms != run->plan.ttl_ms ||
+                    run->plan_before.limit_ms != run->plan.limit_ms))
+        rc = lb_fail(err, LB_E_UNSUPPORTED,
+                     "the two versions have leases of %u and %u ms, and limits of %u and %u ms: "
+                     "give --ttl, and no --opt for them",
+                     run->plan_before.ttl_ms, run->plan.ttl_ms, run->plan_before.limit_ms,
+                     run->plan.limit_ms);
+    run->plan_before.program = run->program_before;
+    run->plan.groups |= run->plan_before.groups;
+    run->plan_before.groups = run->plan.groups;
+    return rc;
+}
+
+static int new_program(struct lb_active_run *run, const struct lb_db *db, struct lb_error *err)
+{
+    const struct lb_run_plan *request = run->request;
+    int rc = program_of(request, request->file, db, &run->plan, &run->program, err);
+    if (rc == 0 && lb_file_before(request->file) != NULL)
+        rc = new_program_before(run, db, err);
+    if (rc != 0)
+        return rc;
+    note_options(run->outcome, run->program);
+    struct lb_features features;
+    lb_features_read(request->file, run->program, &features);
+    /* A worker that gives the time itself (:now) knows when its lease is over. */
+    run->counts_waits = request->strategy->shape == LB_LOCK && request->strategy->is_lease &&
+                        features.is_one_commit && !features.by_worker_clock;
+    return 0;
 }
 
 /* A lease that is over before its holder gets the answer tests only that. Statements get whole
@@ -182,6 +200,8 @@ static int set_pipeline(struct lb_active_run *run, struct lb_error *err)
         return lb_fail(err, LB_E_UNSUPPORTED, "pipeline: %s", why);
     for (size_t i = 0; plan->is_pipelined && i < sizeof sections / sizeof sections[0]; i++) {
         why = lb_strategy_unpiped(plan, sections[i]);
+        if (why == NULL && run->program_before != NULL)
+            why = lb_strategy_unpiped(&run->plan_before, sections[i]);
         if (why != NULL)
             return lb_fail(err, LB_E_UNSUPPORTED, "pipeline: %s of %s %s",
                            lb_section_text(sections[i]), plan->strategy->name, why);
@@ -233,7 +253,7 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
     if (facts.is_short)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     run->plan.program = run->program;
-    run->plan.space_no = db->space_number(run->space);
+    run->plan.space_no = run->plan_before.space_no = db->space_number(run->space);
     return set_pipeline(run, err);
 }
 
@@ -244,6 +264,7 @@ static int check_request(const struct lb_run_plan *request, struct lb_error *err
     int rc = lb_fault_check(request->strategy, request->scenario, db, err);
     if (rc == 0)
         rc = lb_fault_check_plan(request, err);
+
     return rc == 0 ? lb_backlog_check(request->scenario, db, err) : rc;
 }
 
@@ -262,6 +283,11 @@ static int make_shared(struct lb_active_run *run, struct lb_error *err)
     if (run->share.n_ranks == 0)
         lb_share_make(scenario, lb_run_beats(run->request), 0, 1, &run->share);
     int rc = check_request(run->request, err);
+    if (rc == 0 && lb_file_before(run->request->file) != NULL &&
+        (scenario->pool > 0 || run->share.n_ranks > 1))
+        rc = lb_fail(err, LB_E_UNSUPPORTED,
+                     "--with: two versions are for workers with a session each, on one machine: "
+                     "without --pool and mpirun");
     if (rc != 0)
         return rc;
     run->shared = lb_shared_new(shared_size(run->n_slots));
@@ -332,8 +358,8 @@ static int set_up_strategy(struct lb_active_run *run, struct lb_error *err)
     const struct lb_run_plan *request = run->request;
     if (run->joining != NULL)
         return 0;
-    int rc =
-        request->strategy->flow->setup(&run->plan, run->has_control ? &run->control : NULL, err);
+    int rc = request->strategy->flow->setup(lb_run_first_plan(run),
+                                            run->has_control ? &run->control : NULL, err);
     if (rc > LB_OK)
         rc = lb_fail(err, LB_E_ENV, "setup of %s was refused: %s %s", request->strategy->name,
                      lb_answer_name(rc), run->control.message);
@@ -458,6 +484,12 @@ static int put_backlog(struct lb_active_run *run, struct lb_error *err)
     return run->joining == NULL ? lb_backlog_put(run, err) : 0;
 }
 
+/* The tables of the version before, with its items, become those of the new version. */
+static int migrate(struct lb_active_run *run, struct lb_error *err)
+{
+    return run->program_before != NULL ? lb_ordinary_migrate(&run->plan, &run->control, err) : 0;
+}
+
 static int prepare_watchdog(struct lb_active_run *run, struct lb_error *err)
 {
     /* Only the maker of the space asks the server; others watch their own machine. */
@@ -469,7 +501,7 @@ int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
 {
     static int (*const steps[])(struct lb_active_run *, struct lb_error *) = {
         make_shared, make_plan, open_records,     set_up_strategy, set_up_work,
-        make_team,   make_load, prepare_watchdog, put_backlog};
+        make_team,   make_load, prepare_watchdog, put_backlog,     migrate};
     int rc = 0;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++)
         rc = steps[i](run, err);
@@ -491,22 +523,24 @@ static void init_worker(struct lb_active_run *run, uint32_t number, uint32_t n_c
     worker->role = scenario->shape == LB_LOCK   ? LB_ROLE_LOCKER
                    : number < scenario->workers ? LB_ROLE_CONSUMER
                                                 : LB_ROLE_PRODUCER;
-    worker->actor.plan = &run->plan;
+    /* During a deploy every second worker of each role still runs the version before. */
+    worker->actor.plan =
+        worker->number % 2 == 0 || run->program_before == NULL ? &run->plan : &run->plan_before;
     worker->actor.number = worker->number;
     lb_random_init(&worker->random, run->request->seed, worker->number);
     if (run->history != NULL)
         lb_log_init(&worker->log, run->history, worker->number);
-    worker->op =
-        (struct lb_operator){.actor = &worker->actor,
-                             .log = run->history != NULL ? &worker->log : NULL,
-                             .process = worker->number,
-                             .n_processes = run->share.n_logs,
-                             .may_last = run->may_last,
-                             .lease_ms = run->request->strategy->is_lease ? run->plan.ttl_ms : 0,
-                             .counts = worker->counts,
-                             .waited_ns = run->counts_waits ? &worker->waited_ns : NULL,
-                             .lender = run->team->pool != NULL ? &lb_pool_lender : NULL,
-                             .lender_arg = worker};
+    worker->op = (struct lb_operator){
+        .actor = &worker->actor,
+        .log = run->history != NULL ? &worker->log : NULL,
+        .process = worker->number,
+        .n_processes = run->share.n_logs,
+        .may_last = run->may_last,
+        .lease_ms = run->request->strategy->is_lease ? worker->actor.plan->ttl_ms : 0,
+        .counts = worker->counts,
+        .waited_ns = run->counts_waits ? &worker->waited_ns : NULL,
+        .lender = run->team->pool != NULL ? &lb_pool_lender : NULL,
+        .lender_arg = worker};
     uint32_t owner = n_carriers > 0 ? number % n_carriers : number;
     worker->owns_histograms = owner == number;
     struct lb_histogram *histograms = &run->histograms[(size_t)owner * HISTOGRAMS];
@@ -590,6 +624,7 @@ void lb_run_release(struct lb_active_run *run)
     lb_readers_release(run->readers);
     lb_history_free(run->history);
     lb_live_free(run->live);
+    lb_program_free(run->program_before);
     lb_program_free(run->program);
     free(run->capacity);
     free(run->choice);

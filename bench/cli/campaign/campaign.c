@@ -68,6 +68,7 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     if (args->matrix)
         lb_command_add(buf, size, "--matrix");
     add_options(report, "-s", &args->strategies);
+    add_option(report, "--with", args->with);
     for (size_t i = 0; i < args->targets.n && i < selection->n_places; i++) {
         const struct lb_place *place = &selection->places[i];
         char text[1000];

@@ -92,6 +92,10 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
     lb_command_start(buf, size, 1, "explore"); /* rank 0 explores alone */
     lb_command_add(buf, size, "-s");
     lb_command_add(buf, size, cell->strategy_path);
+    if (lb_file_before(cell->file) != NULL) {
+        lb_command_add(buf, size, "--with");
+        lb_command_add(buf, size, lb_file_path(lb_file_before(cell->file)));
+    }
     lb_command_add(buf, size, "-d");
     lb_command_add(buf, size, cell->target->label);
     for (size_t i = 0; i < cell->n_settings; i++) {

@@ -90,7 +90,7 @@ static void print_advice(const struct lb_outlook *outlook, const struct lb_repor
                          const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
 {
     struct lb_advice advice = {.text = NULL};
-    if (!outlook->is_guest)
+    if (!outlook->is_guest && lb_file_before(cell->file) == NULL) /* of two: which one is wrong? */
         advice = lb_advise(outlook, report, guarantee, cell);
     for (size_t i = 0, last = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++) {
         const struct lb_quote *quote = advice.quotes[i];

@@ -260,6 +260,8 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--polls", own->polls}};
     lb_command_start(text, size, 1, "explore");
     add_word(text, size, "-s", protocol->path);
+    if (args->with != NULL)
+        add_word(text, size, "--with", args->with);
     add_word(text, size, "-d", target->label);
     for (size_t i = 0; i < args->options.n; i++)
         add_word(text, size, "--opt", args->options.words[i]);
@@ -380,6 +382,10 @@ enum lb_exit lb_command_explore(const struct lb_args *args)
     bool is_one = selection.n_protocols * selection.n_places == 1;
     if (rc == 0 && !is_one && (plan.replay != NULL || args->explore.spec != NULL))
         rc = lb_fail(&err, LB_E_USAGE, "--replay and --spec take one strategy and one target");
+    if (rc == 0 && args->with != NULL && args->explore.spec != NULL)
+        rc = lb_fail(&err, LB_E_USAGE,
+                     "--spec: an isolationtester file has one setup; leave out "
+                     "--with or --spec");
     if (rc != 0) {
         status = lb_cli_complain(&err);
         goto out;

@@ -61,6 +61,9 @@ static const struct flag flags[] = {
     {"failover-command", 0, FLAG_TEXT, TO(failover), LB_FLAGS_RUN, "COMMAND",
      "for the faults failover, partition and cancel-sync: a command that is run with STEP set to "
      "stall, failover or split, and rebuild; the servers of -d must be private"},
+    {"with", 0, FLAG_TEXT, TO(with), LB_FLAGS_WITH, "OLD.sql",
+     "every second worker runs this version of the strategy file, on the same tables: its setup, "
+     "then section migrate of the file of -s"},
     {"matrix", 0, FLAG_SWITCH, TO(matrix), LB_FLAGS_MATRIX, NULL,
      "runs each strategy at each isolation level of each target and prints one table "
      "(--format %s)"},
@@ -256,6 +259,7 @@ static const struct {
     const char *title;
 } titles[] = {
     {LB_FLAGS_SELECT, "What to run:"},
+    {LB_FLAGS_WITH, "During a deploy:"},
     {LB_FLAGS_SHOW, "What to show:"},
     {LB_FLAGS_LINT, "What to ask:"},
     {LB_FLAGS_RECORD, "What to record:"},

@@ -255,6 +255,35 @@ static int label_files(struct lb_selection *selection, struct lb_error *err)
     return rc;
 }
 
+/* The version before joins the file of -s, which owns it. */
+static int take_before(struct lb_selection *selection, const char *path, struct lb_error *err)
+{
+    struct lb_protocol *protocol = &selection->protocols[0];
+    struct lb_file *before;
+    char label[sizeof((struct lb_cell *)NULL)->name];
+    if (selection->n_protocols != 1 || protocol->user_file == NULL)
+        return lb_fail(err, LB_E_USAGE,
+                       "option --with: takes one strategy file with -s, the version that comes "
+                       "after %s",
+                       path);
+    int rc = lb_file_read(path, -1, &before, err);
+    if (rc != 0)
+        return rc;
+    rc = lb_file_take_before(protocol->user_file, before, err);
+    if (rc != 0) {
+        lb_file_free(before);
+        return rc;
+    }
+    const size_t room = sizeof label / 2, n = strlen(path);
+    snprintf(label, sizeof label, "%.*s(with %s%s)", (int)(sizeof label / 3),
+             lb_file_strategy(protocol->user_file), n > room ? "..." : "",
+             path + (n > room ? n - room : 0));
+    rc = lb_words_add(&selection->texts, label, strlen(label), err);
+    if (rc == 0)
+        protocol->label = selection->texts.words[selection->texts.n - 1];
+    return rc;
+}
+
 static int select_strategies(struct lb_selection *selection, const struct lb_args *args,
                              const struct lb_select_defaults *defaults, struct lb_error *err)
 {
@@ -269,6 +298,8 @@ static int select_strategies(struct lb_selection *selection, const struct lb_arg
     }
     for (size_t i = 0; i < args->strategies.n && rc == 0; i++)
         rc = each_name(selection, args->strategies.words[i], select_word, true, "-s", err);
+    if (rc == 0 && args->with != NULL)
+        rc = take_before(selection, args->with, err);
     for (size_t i = 0; i < selection->n_protocols && rc == 0; i++) {
         struct lb_protocol *protocol = &selection->protocols[i];
         if (protocol->guest != NULL)

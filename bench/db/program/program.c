@@ -104,11 +104,10 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
     switch (slot) {
     case LB_SLOT_RESOURCE:
     case LB_SLOT_RESOURCE_NO:
-        return is_lock && section != LB_S_SETUP && section != LB_S_TEARDOWN &&
-               section != LB_S_RECOVER;
+        return is_lock && !lb_section_is_schema(section) && section != LB_S_RECOVER;
     case LB_SLOT_MODE:
-        return is_lock && section != LB_S_SETUP && section != LB_S_TEARDOWN &&
-               section != LB_S_RECOVER && section != LB_S_RESOURCE;
+        return is_lock && !lb_section_is_schema(section) && section != LB_S_RECOVER &&
+               section != LB_S_RESOURCE;
     case LB_SLOT_CAPACITY:
         return is_lock;
     case LB_SLOT_N:
@@ -117,12 +116,12 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
     case LB_SLOT_GROUP:
         return section == LB_S_PUT;
     case LB_SLOT_ID:
-        return !is_lock && section != LB_S_CLAIM && section != LB_S_SETUP &&
-               section != LB_S_TEARDOWN && !is_of_process(section);
+        return !is_lock && section != LB_S_CLAIM && !lb_section_is_schema(section) &&
+               !is_of_process(section);
     case LB_SLOT_PROCESS:
     case LB_SLOT_HOST:
-        return !is_lock && section != LB_S_SETUP && section != LB_S_TEARDOWN &&
-               section != LB_S_COUNT && section != LB_S_PUT;
+        return !is_lock && !lb_section_is_schema(section) && section != LB_S_COUNT &&
+               section != LB_S_PUT;
     case LB_SLOT_DELAY_MS:
         return section == LB_S_RETRY;
     case LB_SLOT_CLASS:
@@ -341,8 +340,7 @@ static bool may_be_empty(const struct lb_building *b, enum lb_section_name name)
     const struct lb_raw_section *begin =
         b->chosen[b->file->shape == LB_LOCK ? LB_S_ACQUIRE : LB_S_CLAIM];
     bool ends = name == LB_S_RELEASE || name == LB_S_COMPLETE || name == LB_S_FREE;
-    return name == LB_S_SETUP || name == LB_S_TEARDOWN ||
-           (ends && begin != NULL && begin->tx == LB_TX_HOLD) ||
+    return lb_section_is_schema(name) || (ends && begin != NULL && begin->tx == LB_TX_HOLD) ||
            (name == LB_S_COMPLETE && deletes(b, begin));
 }
 
@@ -639,5 +637,6 @@ void lb_program_free(struct lb_program *program)
     if (program == NULL)
         return;
     lb_arena_free(program->memory);
+    free(program->appended);
     free(program);
 }

@@ -47,11 +47,14 @@ enum lb_section_name {
     LB_S_SWEEP,      /* queue: a process's clean-up after dead ones, before it registers */
     LB_S_COUNT,      /* queue: one row (pending, active, done, failed) */
     LB_S_PERMITS,    /* lock: one row (free): how many permits the tables say can be taken */
+    LB_S_MIGRATE,    /* once, from the tables of the version before to those of this one */
     LB_S_TEARDOWN,   /* once per run, on the control session */
     LB_SECTIONS
 };
 
 const char *lb_section_text(enum lb_section_name name); /* "clear-all-errors" */
+/* Does it make, change or drop the tables: setup, migrate, teardown? */
+bool lb_section_is_schema(enum lb_section_name name);
 
 /* When the transaction of a section begins and ends. */
 enum lb_tx {
@@ -198,6 +201,7 @@ struct lb_program {
     uint64_t needs;        /* enum lb_cap bits of the file and of the chosen sections */
     const struct lb_setting *settings; /* the options as resolved, in declared order */
     size_t n_settings;
+    struct lb_statement *appended; /* by lb_program_append; NULL: nothing was */
     void *memory;
 };
 
@@ -236,6 +240,7 @@ void lb_file_free(struct lb_file *file);
 
 /* The header of a user's file. */
 const char *lb_file_text(const struct lb_file *file); /* all of it, as it was read */
+const char *lb_file_path(const struct lb_file *file); /* what messages call it */
 const char *lb_file_strategy(const struct lb_file *file);
 const char *lb_file_summary(const struct lb_file *file); /* "" if it has none */
 const char *lb_file_origin(const struct lb_file *file);  /* "" if it has none */
@@ -260,8 +265,15 @@ bool lb_sql_reads_time(const char *text, size_t length);
 /* True if the statement's result can depend on unrelated open transactions. */
 bool lb_sql_sees_strangers(const struct lb_db *db, const char *sql);
 unsigned lb_file_claims(const struct lb_file *file); /* LB_G_BIT()s */
-uint64_t lb_file_needs(const struct lb_file *file);  /* enum lb_cap bits, from `-- needs:` */
+/* During a deploy the version before works on the same tables. The file takes it over, and claims
+ * what both claim. 0; or LB_E_USAGE if the two cannot be judged as one, and `before` is not taken.
+ */
+int lb_file_take_before(struct lb_file *file, struct lb_file *before, struct lb_error *err);
+const struct lb_file *lb_file_before(const struct lb_file *file); /* NULL: there is none */
+uint64_t lb_file_needs(const struct lb_file *file); /* enum lb_cap bits, from `-- needs:` */
 const struct lb_option *lb_file_options(const struct lb_file *file); /* ends with name NULL */
+/* Is there an option of that name, and with this choice? options: may be NULL; value NULL: any. */
+bool lb_options_have(const struct lb_option *options, const char *name, const char *value);
 /* Does the file have what its shape requires for this engine? false with the reason in err. */
 bool lb_file_supports(const struct lb_file *file, const struct lb_db *db, struct lb_error *err);
 
@@ -272,6 +284,13 @@ int lb_program_new(const struct lb_file *file, const struct lb_db *db,
                    const struct lb_option *options, const struct lb_setting *settings,
                    size_t n_settings, struct lb_program **ret_program, struct lb_error *err);
 void lb_program_free(struct lb_program *program);
+/* One judge sees the workers of both versions, so both have to state the same facts. A hint of the
+ * version before is one of the program. 0, or LB_E_USAGE. */
+int lb_program_agree(struct lb_program *program, const struct lb_program *before,
+                     struct lb_error *err);
+/* From now on both have one array of statements: those of `before` come after those of the program.
+ * `before` must be freed first. 0 or LB_E_MEMORY. */
+int lb_program_append(struct lb_program *program, struct lb_program *before, struct lb_error *err);
 
 /* Validates a file for every engine that it supports, with each choice of each option in turn, as
  * far as that goes without a server. 0, or the first mistake. */

@@ -424,7 +424,7 @@ static int when_line(struct reading *r, const struct lb_directive *directive)
         return lb_file_fail(r->file, directive->line, r->err,
                             "%s: it asks what the statement above came to, and there is none",
                             is_if ? "if" : "else");
-    if (r->section->name == LB_S_SETUP || r->section->name == LB_S_TEARDOWN)
+    if (lb_section_is_schema(r->section->name))
         return lb_file_fail(r->file, directive->line, r->err,
                             "%s: section %s runs all of its statements", is_if ? "if" : "else",
                             lb_section_text(r->section->name));
@@ -643,5 +643,6 @@ void lb_file_free(struct lb_file *file)
     free(file->origin);
     free(file->text);
     free(file->strings);
+    lb_file_free(file->before);
     free(file);
 }

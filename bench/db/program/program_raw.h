@@ -73,6 +73,7 @@ struct lb_file {
     enum lb_isolation isolation;
     bool is_pipelined;
     struct lb_stated attempts, rows, due, clock;
+    struct lb_file *before;        /* the version that shares the tables; NULL: none does. Owned */
     struct lb_timing lease, limit; /* name NULL: none */
     unsigned delays;               /* bit per option that only puts an item's next turn off */
     unsigned put_delays;           /* ... that put adds to a time: it may be when the item is due */

@@ -25,12 +25,18 @@ static const char *const section_names[LB_SECTIONS] = {
     [LB_S_SWEEP] = "sweep",
     [LB_S_COUNT] = "count",
     [LB_S_PERMITS] = "permits",
+    [LB_S_MIGRATE] = "migrate",
     [LB_S_TEARDOWN] = "teardown",
 };
 
 const char *lb_section_text(enum lb_section_name name)
 {
     return section_names[name];
+}
+
+bool lb_section_is_schema(enum lb_section_name name)
+{
+    return name == LB_S_SETUP || name == LB_S_MIGRATE || name == LB_S_TEARDOWN;
 }
 
 bool lb_section_fits(enum lb_section_name name, enum lb_shape shape)

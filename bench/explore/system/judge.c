@@ -267,6 +267,7 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
     r = lb_check(&view, &model, &testbed->judgement, err);
     if (r < 0)
         return r;
+    lb_facts_name_versions(plan->file, &testbed->judgement);
     if (testbed->judgement.findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED ||
         testbed->judgement.findings[LB_G_NO_LOSS].is_doubted)
         testbed->back_is_lost = testbed->gave_back;

@@ -179,7 +179,8 @@ struct lb_testbed {
     struct lb_program *program;
     struct lb_footprint *footprints; /* one per statement of the program */
     enum lb_statement_kind *kinds;
-    struct lb_strategy_plan strategy_plan;
+    struct lb_strategy_plan strategy_plan, plan_before; /* of odd workers, with two versions */
+    struct lb_program *program_before;                  /* NULL: there is one version */
     uint32_t capacity[LB_EXPLORE_RESOURCES];
     struct lb_gate gate;
     struct lb_gate setup_gate;                    /* of the control session during set-up */
@@ -268,6 +269,8 @@ int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *pl
                     struct lb_error *err);
 int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err);
 /* Asks the server for what tells rows apart. Only who leaves out schedules needs it. */
+/* testbed_program.c: chooses the statements for the engine, and with them the isolation. */
+int lb_testbed_new_program(struct lb_testbed *testbed, struct lb_error *err);
 int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err);
 /* testbed.c: ends every task's script where it is: after a failure, before the testbed is closed.
  */

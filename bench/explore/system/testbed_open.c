@@ -1,7 +1,7 @@
 /* Opening and closing the testbed: the space, the strategy's tables, the tasks. */
 #include "testbed.h"
 
-#include "program_features.h"
+#include "ordinary.h"
 #include "show.h"
 
 #include <stdio.h>
@@ -92,59 +92,6 @@ static int check_plan(struct lb_testbed *testbed, struct lb_error *err)
                             testbed->db->caps(testbed->control.conn), &scenario, err);
 }
 
-static enum lb_isolation isolation_of(const struct lb_testbed *testbed)
-{
-    if (testbed->plan.isolation != LB_ISO_DEFAULT)
-        return testbed->plan.isolation;
-    if (testbed->plan.strategy->isolation != LB_ISO_DEFAULT)
-        return testbed->plan.strategy->isolation;
-    return testbed->program->isolation;
-}
-
-/* A lease whose length stands in its statement cannot be set: the clocks go past any. */
-static void take_fixed_lease(struct lb_testbed *testbed)
-{
-    struct lb_explore_plan *plan = &testbed->plan;
-    struct lb_features features;
-    lb_features_read(plan->file, testbed->program, &features);
-    if (features.constant_line == 0 && !features.has_fixed_lease)
-        return;
-    plan->ttl_ms = plan->ttl_ms > LB_LONG_LEASE_MS ? plan->ttl_ms : LB_LONG_LEASE_MS;
-    if (!features.has_fixed_lease)
-        return;
-    if (!lb_file_is_lease_fixed(plan->file))
-        lb_program_guess_lease(testbed->program, features.constant_line);
-    testbed->leased = *plan->strategy;
-    testbed->leased.is_lease = true;
-    plan->strategy = &testbed->leased;
-}
-
-/* The lease that is explored goes before the file's default, and --opt before both. */
-static int new_program(struct lb_testbed *testbed, struct lb_error *err)
-{
-    struct lb_explore_plan *plan = &testbed->plan;
-    struct lb_scaled scaled;
-    if (lb_testbed_has_programs(testbed)) { /* it has no sections */
-        testbed->program = calloc(1, sizeof *testbed->program);
-        return testbed->program != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    struct lb_setting *settings = calloc(plan->n_settings + LB_SCALED, sizeof *settings);
-    if (settings == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    lb_file_scale(plan->file, plan->ttl_ms, true, plan->settings, plan->n_settings, &scaled);
-    memcpy(settings, scaled.settings, scaled.n_settings * sizeof *settings);
-    for (size_t i = 0; i < plan->n_settings; i++)
-        settings[scaled.n_settings + i] = plan->settings[i];
-    int r = lb_program_new(plan->file, testbed->db, plan->strategy->options, settings,
-                           scaled.n_settings + plan->n_settings, &testbed->program, err);
-    free(settings);
-    plan->ttl_ms = scaled.lease_ms;
-    testbed->strategy_plan.limit_ms = scaled.limit_ms;
-    if (r == 0)
-        take_fixed_lease(testbed);
-    return r;
-}
-
 static int open_space(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
@@ -174,10 +121,7 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s is behind a pooler: its sessions cannot be distinguished",
                        plan->target->label);
-    r = new_program(testbed, err);
-    if (r == 0)
-        testbed->isolation = isolation_of(testbed);
-    return r;
+    return lb_testbed_new_program(testbed, err);
 }
 
 /* Remembers what the control session executes with parameters: a spec needs it. */
@@ -214,10 +158,11 @@ static void forget_answer(void *arg, const struct lb_step *step, int answer,
 static int put_items(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_flow *flow = testbed->plan.strategy->flow;
-    testbed->control_actor = (struct lb_actor){.plan = &testbed->strategy_plan,
-                                               .session = &testbed->control,
-                                               .name = "setup",
-                                               .number = testbed->n_tasks};
+    testbed->control_actor = (struct lb_actor){
+        .plan = testbed->program_before != NULL ? &testbed->plan_before : &testbed->strategy_plan,
+        .session = &testbed->control,
+        .name = "setup",
+        .number = testbed->n_tasks};
     testbed->control_op = (struct lb_operator){.actor = &testbed->control_actor,
                                                .log = &testbed->control_log,
                                                .process = testbed->n_tasks,
@@ -230,6 +175,7 @@ static int put_items(struct lb_testbed *testbed, struct lb_error *err)
     if (r > LB_OK)
         r = lb_fail(err, LB_E_ENV, "an item could not be put: %s %s", lb_answer_name(r),
                     testbed->control.message);
+    testbed->control_actor.plan = &testbed->strategy_plan;
     testbed->n_setup_events = testbed->control_log.n_events;
     return r;
 }
@@ -457,12 +403,18 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         (struct lb_gate){.before = remember, .after = forget_answer, .rewrite = rewrite_for_setup};
     testbed->control.gate = &testbed->setup_gate;
     testbed->control.gate_arg = testbed;
-    int r = plan->strategy->flow->setup(&testbed->strategy_plan, &testbed->control, err);
+    testbed->plan_before = testbed->strategy_plan;
+    testbed->plan_before.program = testbed->program_before;
+    bool has_before = testbed->program_before != NULL;
+    int r = plan->strategy->flow->setup(
+        has_before ? &testbed->plan_before : &testbed->strategy_plan, &testbed->control, err);
     if (r > LB_OK)
         r = lb_fail(err, LB_E_ENV, "setup of %s was refused: %s %s", plan->strategy->name,
                     lb_answer_name(r), testbed->control.message);
     if (r == 0 && plan->strategy->shape == LB_QUEUE)
         r = put_items(testbed, err);
+    if (r == 0 && has_before)
+        r = lb_ordinary_migrate(&testbed->strategy_plan, &testbed->control, err);
     testbed->control.gate = NULL;
     if (r == 0 && lb_testbed_has_programs(testbed))
         r = keep_database(testbed, err);
@@ -522,7 +474,8 @@ static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_erro
         task->story = calloc(1, LB_STORY_BYTES);
     if (task->events == NULL || task->items == NULL || (task->story == NULL) == is_told)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    task->actor.plan = &testbed->strategy_plan;
+    task->actor.plan = testbed->program_before != NULL && number % 2 == 1 ? &testbed->plan_before
+                                                                          : &testbed->strategy_plan;
     task->actor.session = &task->session;
     task->actor.number = number;
     task->op = (struct lb_operator){.actor = &task->actor,
@@ -636,6 +589,7 @@ int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err)
     int r = testbed->space != NULL
                 ? testbed->db->space_close(testbed->space, testbed->plan.keep, err)
                 : 0;
+    lb_program_free(testbed->program_before);
     lb_program_free(testbed->program);
     free(testbed->footprints);
     free(testbed->kinds);

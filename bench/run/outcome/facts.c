@@ -2,6 +2,7 @@
 #include "facts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void lb_facts_doubt_due(struct lb_model *model, const char *reason)
 {
@@ -38,4 +39,18 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model)
     if (program->due_later)
         lb_facts_doubt_due(model, "some items were not claimed, and may be due later, as the file "
                                   "says (-- due: later)");
+}
+
+void lb_facts_name_versions(const struct lb_file *file, struct lb_judgement *judgement)
+{
+    const struct lb_file *before = lb_file_before(file);
+    for (int g = 0; g < LB_GUARANTEES && before != NULL; g++) {
+        struct lb_finding *finding = &judgement->findings[g];
+        for (size_t i = 0; i < finding->n_witnesses; i++) {
+            char *text = finding->witness[i].text;
+            size_t n = strlen(text);
+            snprintf(text + n, sizeof finding->witness[i].text - n,
+                     " (workers with odd numbers run %s)", lb_file_path(before));
+        }
+    }
 }

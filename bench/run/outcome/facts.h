@@ -12,4 +12,8 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model);
 /* Items that were not claimed when the queue was drained are not lost, for this reason. */
 void lb_facts_doubt_due(struct lb_model *model, const char *reason);
 
+/* With two versions, the witnesses of violations say which workers ran the one before. file NULL:
+ * there are no statements. */
+void lb_facts_name_versions(const struct lb_file *file, struct lb_judgement *judgement);
+
 #endif

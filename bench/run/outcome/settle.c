@@ -165,9 +165,11 @@ static bool has_no_patience(void *arg)
 static int judge(const struct lb_active_run *run, struct lb_history_view *view,
                  const struct lb_model *model, struct lb_outcome *outcome, struct lb_error *err)
 {
-    return run->peers != NULL
-               ? lb_judge_twice(view, model, &outcome->judgement, outcome->ranks.near, err)
-               : lb_check(view, model, &outcome->judgement, err);
+    int rc = run->peers != NULL
+                 ? lb_judge_twice(view, model, &outcome->judgement, outcome->ranks.near, err)
+                 : lb_check(view, model, &outcome->judgement, err);
+    lb_facts_name_versions(run->request->file, &outcome->judgement);
+    return rc;
 }
 
 /* The measurements stay; nothing was judged. */

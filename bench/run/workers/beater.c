@@ -118,7 +118,7 @@ static uint64_t interval_ns(const struct lb_team *team)
 static int open_session(struct lb_beater *beater, struct lb_error *err)
 {
     struct lb_conn_options options;
-    lb_team_conn_options(beater->team, &options);
+    lb_team_conn_options(beater->team, beater->team->plan, &options);
     options.role = "heartbeat";
     pthread_mutex_lock(&beater->session_lock);
     int rc = beater->has_session ? lb_session_reconnect(&beater->session, err)

@@ -40,7 +40,7 @@ int lb_pool_new(struct lb_team *team, uint32_t n, struct lb_pool **ret_pool, str
         char role[32];
         snprintf(role, sizeof role, "pool %u", i);
         struct lb_conn_options options;
-        lb_team_conn_options(team, &options);
+        lb_team_conn_options(team, team->plan, &options);
         options.role = role;
         options.seat = i;
         struct lb_pooled *pooled = &pool->pooled[i];

@@ -72,7 +72,7 @@ static int open_reader(struct reader *reader, struct lb_error *err)
 {
     struct lb_team *team = reader->run->team;
     struct lb_conn_options options;
-    lb_team_conn_options(team, &options);
+    lb_team_conn_options(team, team->plan, &options);
     options.role = "reader";
     reader->service = lb_histogram_new();
     if (reader->service == NULL)

@@ -12,16 +12,17 @@ void lb_team_raise(struct lb_team *team, enum lb_phase phase)
         team->on_phase(team->on_phase_arg);
 }
 
-void lb_team_conn_options(const struct lb_team *team, struct lb_conn_options *ret_options)
+void lb_team_conn_options(const struct lb_team *team, const struct lb_strategy_plan *plan,
+                          struct lb_conn_options *ret_options)
 {
     *ret_options = (struct lb_conn_options){
         .isolation = team->scenario->isolation,
         .lock_timeout_ms = (uint32_t)(team->scenario->lock_timeout_ns / 1000000)};
     if (ret_options->isolation == LB_ISO_DEFAULT)
-        ret_options->isolation = team->plan->strategy->isolation;
-    if (ret_options->isolation == LB_ISO_DEFAULT && team->plan->program != NULL)
-        ret_options->isolation = team->plan->program->isolation;
-    ret_options->reads_replica = team->plan->program != NULL && team->plan->program->reads_replica;
+        ret_options->isolation = plan->strategy->isolation;
+    if (ret_options->isolation == LB_ISO_DEFAULT && plan->program != NULL)
+        ret_options->isolation = plan->program->isolation;
+    ret_options->reads_replica = plan->program != NULL && plan->program->reads_replica;
 }
 
 void lb_team_fail(struct lb_team *team, const struct lb_error *error)

@@ -110,7 +110,8 @@ void lb_team_fail(struct lb_team *team, const struct lb_error *error);
 /* The first error, or NULL. */
 const struct lb_error *lb_team_error(const struct lb_team *team);
 /* How a session of the workers' is opened, but for its role. */
-void lb_team_conn_options(const struct lb_team *team, struct lb_conn_options *ret_options);
+void lb_team_conn_options(const struct lb_team *team, const struct lb_strategy_plan *plan,
+                          struct lb_conn_options *ret_options);
 /* Waits until deadline_ns, or until the phase has reached limit. true: the deadline passed. */
 bool lb_team_wait(struct lb_team *team, uint64_t deadline_ns, enum lb_phase limit);
 

@@ -19,8 +19,8 @@ bool lb_ends_together(const struct lb_strategy_plan *plan)
 int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err)
 {
     worker->ends = NULL;
-    if (!lb_ends_together(worker->team->plan) &&
-        !lb_strategy_takes_batch(worker->team->plan, LB_S_RENEW))
+    if (!lb_ends_together(worker->actor.plan) &&
+        !lb_strategy_takes_batch(worker->actor.plan, LB_S_RENEW))
         return 0;
     struct lb_ends *ends = calloc(1, sizeof *ends);
     if (ends == NULL)
@@ -95,7 +95,7 @@ static void count_completion(struct lb_worker *worker, enum lb_op which, int ans
 /* Instead of being given back it may be due later, where the protocol has that. */
 static bool is_retried(struct lb_worker *worker, enum lb_op which)
 {
-    const struct lb_strategy_plan *plan = worker->team->plan;
+    const struct lb_strategy_plan *plan = worker->actor.plan;
     return which == LB_OP_FREE && lb_strategy_has(plan, LB_S_RETRY) &&
            (!lb_strategy_has(plan, LB_S_FREE) || lb_random_unit(&worker->random) < 0.5);
 }
@@ -103,7 +103,7 @@ static bool is_retried(struct lb_worker *worker, enum lb_op which)
 /* May the next claim go out with the section's statement? */
 static bool takes_claim(const struct lb_worker *worker, enum lb_op which)
 {
-    const struct lb_strategy_plan *plan = worker->team->plan;
+    const struct lb_strategy_plan *plan = worker->actor.plan;
     enum lb_section_name section = which == LB_OP_COMPLETE ? LB_S_COMPLETE
                                    : which == LB_OP_ERROR  ? LB_S_ERROR
                                                            : LB_S_FREE;
@@ -158,7 +158,7 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
         claims = false;
     } while (!is_over(worker, answer, ++n_refusals));
     if (later)
-        lb_team_note_due(team, team->plan->delay_ms);
+        lb_team_note_due(team, worker->actor.plan->delay_ms);
     lb_worker_end(worker, LB_M_RELEASE, start_ns, worker->op.end_ns, answer == LB_OK);
     count_completion(worker, which, answer);
     if (which == LB_OP_ERROR && answer == LB_OK)
@@ -207,13 +207,13 @@ void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32
         ends->which[i] = (uint8_t)lb_worker_choose_end(worker);
         n_left += !is_lost[i];
     }
-    for (uint32_t i = 0; lb_strategy_holds_in_tx(team->plan) && i < n; i++)
+    for (uint32_t i = 0; lb_strategy_holds_in_tx(worker->actor.plan) && i < n; i++)
         lb_live_item_back(team->live, items[i].id); /* contention may give all of them back */
     worker->op.continued = false;
     worker->op.end_ns = lb_now_ns();
     lb_operator_continue(&worker->op);
     for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-        bool together = lb_strategy_takes_batch(team->plan, ways[w].section);
+        bool together = lb_strategy_takes_batch(worker->actor.plan, ways[w].section);
         ends->batch.n = 0;
         for (uint32_t i = 0; i < n; i++) {
             if (is_lost[i] || ends->which[i] != ways[w].op)

@@ -81,7 +81,7 @@ static bool recover(struct lb_worker *worker)
 {
     enum { OFTEN = 8, LEAST_NS = 1000000 };
     struct lb_team *team = worker->team;
-    if (!team->recovers)
+    if (!team->recovers || !lb_strategy_has(worker->actor.plan, LB_S_RECOVER))
         return true;
     uint64_t due_ns = atomic_load(&team->recover_due_ns), now_ns = lb_now_ns();
     uint64_t interval_ns = team->plan->ttl_ms * UINT64_C(1000000) / OFTEN;
@@ -173,7 +173,7 @@ static bool keep(struct lb_worker *worker, const struct lb_request *request, str
     struct lb_team *team = worker->team;
     uint64_t renew_ns = team->scenario->renew_ns;
     uint64_t next_ns = lb_now_ns() + renew_ns;
-    bool renews = renew_ns > 0 && lb_strategy_has(team->plan, LB_S_RENEW);
+    bool renews = renew_ns > 0 && lb_strategy_has(worker->actor.plan, LB_S_RENEW);
     while (renews && next_ns < until_ns && lb_worker_sleep(worker, next_ns, LB_PHASE_ABORT)) {
         leave(worker, request, mark);
         int answer = lb_operate_renew(&worker->op, request, grant, &worker->err);

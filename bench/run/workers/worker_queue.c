@@ -88,7 +88,7 @@ static void recover(struct lb_worker *worker)
 {
     struct lb_team *team = worker->team;
     uint64_t due_ns = atomic_load(&team->recover_due_ns), now_ns = lb_now_ns();
-    if (!recovers(team) || now_ns < due_ns ||
+    if (!recovers(team) || !lb_strategy_has(worker->actor.plan, LB_S_RECOVER) || now_ns < due_ns ||
         !atomic_compare_exchange_strong(&team->recover_due_ns, &due_ns,
                                         now_ns + team->scenario->recover_ns))
         return;
@@ -115,9 +115,10 @@ static void operate(struct lb_worker *worker, struct lb_item *item, bool clears)
     int answer = LB_OK;
     unsigned n_refusals = 0;
     item->id = clears ? atomic_exchange(&team->errored_id, 0) : 0;
-    if (item->id != 0 && lb_strategy_has(team->plan, LB_S_CLEAR_ERROR))
+    if (item->id != 0 && lb_strategy_has(worker->actor.plan, LB_S_CLEAR_ERROR))
         answer = lb_operate_item(&worker->op, LB_OP_CLEAR_ERROR, item, &worker->err);
-    if (answer < 0 || !lb_strategy_has(team->plan, clears ? LB_S_CLEAR_ALL_ERRORS : LB_S_RESET_ALL))
+    if (answer < 0 ||
+        !lb_strategy_has(worker->actor.plan, clears ? LB_S_CLEAR_ALL_ERRORS : LB_S_RESET_ALL))
         return;
     while ((answer = lb_operate_class(&worker->op, all, &worker->err)) != LB_OK &&
            lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
@@ -281,7 +282,7 @@ struct hand {
 static void renew_from(struct lb_worker *worker, struct hand *hand, uint32_t place)
 {
     struct lb_team *team = worker->team;
-    if (lb_strategy_takes_batch(team->plan, LB_S_RENEW)) {
+    if (lb_strategy_takes_batch(worker->actor.plan, LB_S_RENEW)) {
         lb_worker_renew_batch(worker, hand->items + place, hand->n - place, hand->is_lost + place);
         return;
     }
@@ -318,10 +319,11 @@ static void work_until(struct lb_worker *worker, struct hand *hand, uint32_t pla
 }
 
 /* A claim by a transaction that stays open needs no renewal. */
-static bool renews(const struct lb_team *team)
+static bool renews(const struct lb_worker *worker)
 {
-    return team->scenario->renew_ns > 0 && lb_strategy_has(team->plan, LB_S_RENEW) &&
-           !lb_strategy_holds_in_tx(team->plan);
+    const struct lb_strategy_plan *plan = worker->actor.plan;
+    return worker->team->scenario->renew_ns > 0 && lb_strategy_has(plan, LB_S_RENEW) &&
+           !lb_strategy_holds_in_tx(plan);
 }
 
 /* With pipelines: is the next thing that the worker does a claim, whatever becomes of this one? */
@@ -350,7 +352,7 @@ static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t c
         team->events->holds(worker, NULL, items + i, n - i);
         enum lb_op which = lb_worker_choose_end(worker);
         uint64_t end_ns = 0;
-        if (i == 0 && lb_strategy_holds_in_tx(team->plan))
+        if (i == 0 && lb_strategy_holds_in_tx(worker->actor.plan))
             for (uint32_t k = 0; k < n; k++) /* contention may give all of them back from now on */
                 lb_live_item_back(team->live, items[k].id);
         if (worker->chunks != NULL && which == LB_OP_COMPLETE) {
@@ -403,8 +405,8 @@ static void process(struct lb_worker *worker, struct lb_item *items, uint32_t n,
         lb_live_item(team->live, items[i].id, worker->number);
     lb_worker_begin(worker, LB_M_HOLD);
     struct hand hand = {.items = items, .n = n, .is_lost = worker->lost_items};
-    hand.renew_ns = renews(team) ? claimed_ns + team->scenario->renew_ns : 0;
-    hand.is_batch = lb_ends_together(team->plan) && worker->chunks == NULL;
+    hand.renew_ns = renews(worker) ? claimed_ns + team->scenario->renew_ns : 0;
+    hand.is_batch = lb_ends_together(worker->actor.plan) && worker->chunks == NULL;
     memset(hand.is_lost, 0, n * sizeof *hand.is_lost);
     if (hand.is_batch)
         process_batch(worker, &hand, claimed_ns);
@@ -592,7 +594,7 @@ static void put_batch(struct lb_worker *worker)
 {
     struct lb_team *team = worker->team;
     const struct lb_scenario *scenario = team->scenario;
-    const struct lb_program *program = team->plan->program;
+    const struct lb_program *program = worker->actor.plan->program;
     uint32_t n = (uint32_t)scenario->put_batch;
     uint32_t each = program != NULL && !program->puts_one ? n : 1;
     int64_t first = (int64_t)(scenario->dead_rows + scenario->backlog) + 1;

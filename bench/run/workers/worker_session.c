@@ -83,7 +83,7 @@ int lb_worker_open_session(struct lb_worker *worker, struct lb_error *err)
     char role[32];
     snprintf(role, sizeof role, "worker %u", worker->number);
     struct lb_conn_options options;
-    lb_team_conn_options(team, &options);
+    lb_team_conn_options(team, worker->actor.plan, &options);
     options.role = role;
     options.seat = worker->number;
     int rc;
