@@ -99,6 +99,29 @@ static size_t place(const struct lb_token *tokens, size_t i, size_t *ret_start)
     return commas;
 }
 
+/* Does a subquery that returns a name, and whose SELECT stands at i, leave it under the same name?
+ * It does as WITH x AS (SELECT ...) and FROM (SELECT ...) AS x without a list of columns. IN and
+ * EXISTS compare only. */
+static bool keeps_names(const struct lb_token *tokens, size_t n, size_t i)
+{
+    static const char *const compares[] = {"in", "exists", NULL};
+    static const char *const queries[] = {"from", "join", NULL};
+    if (i < 2 || !lb_token_is_sign(&tokens[i - 1], "("))
+        return true;
+    const struct lb_token *word = &tokens[i - 2];
+    while (word > tokens && (lb_token_is(word, "materialized") || lb_token_is(word, "not")))
+        word--;
+    if (lb_token_is(word, "as"))
+        return word > tokens && !lb_token_is_sign(word - 1, ")"); /* "WITH x (a, b) AS (SELECT" */
+    if (lb_token_is_any(word, compares))
+        return true;
+    size_t k = i, depth = 1;
+    for (; k < n && depth > 0; k++)
+        depth += lb_token_is_sign(&tokens[k], "(") ? 1 : -(size_t)lb_token_is_sign(&tokens[k], ")");
+    k += k < n && lb_token_is(&tokens[k], "as");
+    return lb_token_is_any(word, queries) && !(k + 1 < n && lb_token_is_sign(&tokens[k + 1], "("));
+}
+
 /* Finds the column for an inserted name at i: "INSERT INTO t (a, b) VALUES (x, y)", or SELECT x,
  * y. */
 static void insert_at(struct names *names, const struct lb_token *tokens, size_t n, size_t i)
@@ -110,8 +133,7 @@ static void insert_at(struct names *names, const struct lb_token *tokens, size_t
         return;
     }
     size_t close = is_select ? start - 1 : start - 2; /* of the columns */
-    bool is_named = is_select && start > 2 && lb_token_is(&tokens[start - 2], "as") &&
-                    lb_token_is_sign(&tokens[start - 3], ")"); /* "WITH x (a, b) AS (SELECT ..." */
+    bool is_named = is_select && !keeps_names(tokens, n, start);
     bool is_blind =
         start > 1 &&
         (lb_token_is(&tokens[start - 2], "into") || lb_token_is_sign(&tokens[start - 2], ".") ||
@@ -139,32 +161,44 @@ static void insert_at(struct names *names, const struct lb_token *tokens, size_t
         names->fails = true;
 }
 
+/* Behind "::text" and "::varchar(9)", if they stand at i. */
+static size_t behind_cast(const struct lb_token *tokens, size_t n, size_t i)
+{
+    while (i + 1 < n && lb_token_is_sign(&tokens[i], "::")) {
+        i += 2;
+        if (i + 2 < n && lb_token_is_sign(&tokens[i], "(") && lb_token_is_sign(&tokens[i + 2], ")"))
+            i += 3;
+    }
+    return i;
+}
+
 /* Only a few tokens are allowed beside a name at i. */
 static void look_at(struct names *names, const struct lb_token *tokens, size_t n, size_t i)
 {
     static const struct lb_token none = {.kind = LB_T_SEMICOLON, .text = ";", .length = 1};
-    static const char *const before[] = {",",   "(",     "select", "returning", "distinct", ".",
+    static const char *const before[] = {",",   "(",     "select", "returning", ".",
                                          "and", "where", "or",     "on",        NULL},
-                             *const behind[] = {",",       ")",         ";",     "as",   "from",
-                                                "where",   "and",       "or",    "is",   "limit",
-                                                "for",     "returning", "text",  "end",  "on",
-                                                "varchar", "::",        "order", "when", "select",
-                                                "union",   "in",        "not",   NULL},
+                             *const behind[] = {",",       ")",         ";",    "as",     "from",
+                                                "where",   "and",       "or",   "is",     "limit",
+                                                "for",     "returning", "text", "end",    "on",
+                                                "varchar", "order",     "when", "select", "union",
+                                                "in",      "not",       NULL},
                              *const calls[] = {"values", "coalesce", "nullif", "cast",  "in",
                                                "exists", "and",      "or",     "where", "not",
                                                "as",     "=",        "<>",     "from",  "select",
                                                "any",    "array",    "on",     "when",  "then",
                                                "(",      NULL};
     const struct lb_token *left = i > 0 ? &tokens[i - 1] : &none;
-    const struct lb_token *right = i + 1 < n ? &tokens[i + 1] : &none;
+    size_t next = behind_cast(tokens, n, i + 1);
+    const struct lb_token *right = next < n ? &tokens[next] : &none;
     if (lb_token_is_sign(left, ".")) /* "item.owner" */
         left = i > 2 ? &tokens[i - 3] : &none;
     bool left_equals = is_any(left, equalities), right_equals = is_any(right, equalities);
     if (left_equals && i > 1)
         add(names, lb_token_is_sign(&tokens[i - 1], ".") ? left - 1 : &tokens[i - 2]);
-    if (right_equals && i + 2 < n) {
-        bool is_qualified = i + 4 < n && lb_token_is_sign(&tokens[i + 3], ".");
-        const struct lb_token *other = &tokens[is_qualified ? i + 4 : i + 2];
+    if (right_equals && next + 1 < n) {
+        bool is_qualified = next + 3 < n && lb_token_is_sign(&tokens[next + 2], ".");
+        const struct lb_token *other = &tokens[is_qualified ? next + 3 : next + 1];
         if (!lb_token_is(other, "null"))
             add(names, other);
     }
@@ -177,8 +211,11 @@ static void look_at(struct names *names, const struct lb_token *tokens, size_t n
         names->fails = true;
     if (outside != NULL && outside->length > 0 && !in_columns && !is_any(outside, calls))
         names->fails = true;
-    if (lb_token_is(right, "as") && i + 2 < n)
-        add(names, &tokens[i + 2]);
+    bool is_any_of = outside != NULL && lb_token_is(outside, "any");
+    if (is_any_of && (outside == tokens || !is_any(outside - 1, equalities)))
+        names->fails = true;
+    if (lb_token_is(right, "as") && next + 1 < n)
+        add(names, &tokens[next + 1]);
     bool is_value =
         lb_token_is_sign(left, ",") || lb_token_is_sign(left, "(") || lb_token_is(left, "select");
     if (is_value && !left_equals && !right_equals && !in_columns && !lb_token_is(right, "is"))
@@ -213,6 +250,29 @@ static size_t columns_of_key(const struct lb_token *tokens, size_t n, size_t i, 
     return from < n && lb_token_is_sign(&tokens[from], "(") ? from : n;
 }
 
+/* SELECT DISTINCT, up to FROM; or ORDER BY 1, which may be any column that is returned. */
+static bool sorts_result(const struct names *names, const struct lb_token *tokens, size_t n,
+                         size_t i)
+{
+    static const char *const by[] = {"order", "group", "partition", NULL};
+    size_t depth = 0;
+    bool is_distinct = lb_token_is(&tokens[i], "distinct"), may_return = false;
+    if (!is_distinct && !lb_token_is_any(&tokens[i], by))
+        return false;
+    for (size_t k = 0; k < n && !may_return; k++)
+        may_return = is_name(names, &tokens[k]) || lb_token_is_sign(&tokens[k], "*");
+    for (size_t k = i + 1; k < n && may_return && !lb_token_is(&tokens[k], "from"); k++) {
+        if (lb_token_is_sign(&tokens[k], ")") && depth-- == 0)
+            return false;
+        depth += lb_token_is_sign(&tokens[k], "(");
+        bool is_item = lb_token_is(&tokens[k - 1], "by") || lb_token_is_sign(&tokens[k - 1], ",");
+        if (is_distinct ? is_name(names, &tokens[k])
+                        : depth == 0 && is_item && lb_token_is_number(&tokens[k]))
+            return true;
+    }
+    return false;
+}
+
 /* Ordered, grouped, or made a key or an index of: after these words, to the end of the list. */
 static bool is_ordered(const struct names *names, const struct lb_token *tokens, size_t n)
 {
@@ -223,11 +283,17 @@ static bool is_ordered(const struct names *names, const struct lb_token *tokens,
                              *const ends[] = {";", "limit", "for", "rows", "do", NULL};
     bool is_ddl = n > 0 && (lb_token_is(&tokens[0], "create") || lb_token_is(&tokens[0], "alter"));
     for (size_t i = 0; i < n; i++) {
+        if (sorts_result(names, tokens, n, i))
+            return true;
+        bool is_computed = is_ddl && lb_token_is(&tokens[i], "as") && i + 1 < n;
         bool is_key =
             is_ddl && i > 0 && lb_token_is(&tokens[i], "key") && !is_any(&tokens[i - 1], parts);
-        if (!is_key && !is_any(&tokens[i], lists))
+        if (is_computed && lb_token_is(&tokens[i + 1], "identity"))
+            continue;
+        if (!is_key && !is_computed && !is_any(&tokens[i], lists))
             continue;
         size_t depth = 0, from = i + 1;
+        from += is_computed && lb_token_is_sign(&tokens[from], "("); /* a column's expression */
         if (is_of_named_column(names, tokens, i, is_ddl))
             return true;
         if (is_any(&tokens[i], keys) && (from = columns_of_key(tokens, n, i, is_ddl)) == n)
