@@ -419,8 +419,8 @@ struct shape {
     unsigned n; /* histories */
 };
 
-static const struct shape of_locks = {generate, false, LB_G_EXCLUSIVE, 20000};
-static const struct shape of_queues = {generate_queue, true, LB_G_NO_DUPLICATE, 4000};
+static const struct shape of_locks = {generate, false, LB_G_EXCLUSIVE, 8000};
+static const struct shape of_queues = {generate_queue, true, LB_G_NO_DUPLICATE, 2000};
 
 /* LB_TEST_HISTORIES: where each takes long, as under a sanitizer. */
 static uint64_t histories_of(const struct shape *shape)

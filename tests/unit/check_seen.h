@@ -216,7 +216,7 @@ static inline void see_history(const struct test_history *h)
 static inline uint64_t test_histories(void)
 {
     const char *text = getenv("LB_TEST_HISTORIES");
-    return text != NULL ? strtoull(text, NULL, 0) : 10000;
+    return text != NULL ? strtoull(text, NULL, 0) : 4000;
 }
 
 /* The last test of a program: all shapes but some were generated. A few histories need not have
