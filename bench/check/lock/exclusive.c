@@ -18,14 +18,11 @@
  * worker, which began before it. Two empty cores never cover each other.
  *
  * Counted: the holds that were granted when the capacity was used up. The others of a violation's
- * set are those that end last, which is also the set that is together the longest. Each
- * violation needs the length of that time; the members of the set are looked up only for the three
- * violations that are described.
+ * set are those that end last, which is also the set that is together the longest. Of a violation
+ * of permits the set is made only if it is among the first thousand.
  *
  * One resource costs its latest end while its holds come one after another; the first that meets
- * another makes a heap by end. A violation of permits makes a tree of the permits by end, in which
- * holds that have ended stay: they come last, behind those that exceed the capacity.
- * O(n log(n)), and for an empty core O(those that are held then).
+ * another makes a heap by end. O(n log(n)), and for an empty core O(those that are held then).
  */
 #include "guarantee_kind.h"
 #include "judges.h"
@@ -34,6 +31,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+
+enum { LOOKED_AT = 1000 }; /* violations of permits: their sets are made */
 
 struct entry {
     uint64_t end;
@@ -54,16 +53,6 @@ struct overlap {
     uint32_t holds[LB_WITNESS_OPS / 2];
     uint32_t n; /* in the set; only the first few are kept */
     bool is_set;
-    bool is_open; /* its members but the first are not yet looked up */
-};
-
-/* The permits of the holds by resource and end, the latest first: a Fenwick tree over all holds. */
-struct by_end {
-    uint32_t *place; /* by hold, from 1 */
-    uint32_t *hold;  /* by place */
-    uint64_t *sum;
-    uint32_t n;
-    uint32_t n_added; /* of the case's order */
 };
 
 struct sweep {
@@ -73,7 +62,6 @@ struct sweep {
     uint64_t n_violations;
     uint64_t max_depth;
     struct overlap first, shortest, longest;
-    struct by_end by_end; /* place NULL: not needed yet */
 };
 
 static uint64_t end_of(const struct sweep *sweep, const struct lb_hold *hold)
@@ -148,135 +136,12 @@ static void heap_drop_ended(struct sweep *sweep, struct resource *r, uint64_t no
     }
 }
 
-/* --- the permits by end --- */
-
-struct place {
-    uint64_t end;
-    uint32_t resource, hold;
-};
-
-static int by_place(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    if (x->resource != y->resource)
-        return x->resource < y->resource ? -1 : 1;
-    if (x->end != y->end)
-        return x->end < y->end ? 1 : -1;
-    return x->hold < y->hold ? -1 : x->hold > y->hold;
-}
-
-static int open_by_end(struct sweep *sweep)
-{
-    const struct lb_hold *holds = lb_holds(sweep->c);
-    struct by_end *tree = &sweep->by_end;
-    uint32_t n = tree->n = (uint32_t)sweep->c->holds.n;
-    struct place *places = malloc(n * sizeof *places);
-    tree->place = malloc(n * sizeof *tree->place);
-    tree->hold = malloc(((size_t)n + 1) * sizeof *tree->hold);
-    tree->sum = calloc((size_t)n + 1, sizeof *tree->sum);
-    if (places == NULL || tree->place == NULL || tree->hold == NULL || tree->sum == NULL) {
-        free(places);
-        return lb_out_of_memory(sweep->c);
-    }
-    for (uint32_t i = 0; i < n; i++)
-        places[i] = (struct place){end_of(sweep, &holds[i]), holds[i].resource, i};
-    qsort(places, n, sizeof *places, by_place);
-    for (uint32_t i = 0; i < n; i++) {
-        tree->place[places[i].hold] = i + 1;
-        tree->hold[i + 1] = places[i].hold;
-    }
-    free(places);
-    return 0;
-}
-
 static bool is_swept(const struct sweep *sweep, const struct lb_hold *hold)
 {
     return sweep->cut || !hold->is_piece;
 }
 
-/* True if the hold counts among those that use permits up for a time. */
-static bool uses_permits(const struct sweep *sweep, const struct lb_hold *hold)
-{
-    return is_swept(sweep, hold) && !hold->is_shared && end_of(sweep, hold) > hold->start;
-}
-
-static uint64_t sum_to(const struct by_end *tree, uint32_t place)
-{
-    uint64_t sum = 0;
-    for (; place > 0; place -= place & -place)
-        sum += tree->sum[place];
-    return sum;
-}
-
-/* Adds the holds that come before one in the case's order. */
-static void add_until(struct sweep *sweep, uint32_t number)
-{
-    const struct lb_hold *holds = lb_holds(sweep->c);
-    const uint32_t *order = sweep->c->order;
-    struct by_end *tree = &sweep->by_end;
-    for (; order[tree->n_added] != number; tree->n_added++) {
-        uint32_t hold = order[tree->n_added];
-        if (!uses_permits(sweep, &holds[hold]))
-            continue;
-        for (uint32_t i = tree->place[hold]; i <= tree->n; i += i & -i)
-            tree->sum[i] += holds[hold].permits;
-    }
-}
-
-/* The first place at which the permits of a resource, from those that end last, exceed a number. */
-static uint32_t first_beyond(const struct by_end *tree, uint64_t before, uint64_t permits)
-{
-    uint64_t left = before + permits;
-    uint32_t place = 0, step = 1;
-    while (step <= tree->n / 2)
-        step *= 2;
-    for (; step > 0; step /= 2)
-        if (place + step <= tree->n && tree->sum[place + step] <= left) {
-            place += step;
-            left -= tree->sum[place];
-        }
-    return place + 1;
-}
-
 /* --- violations --- */
-
-/* The place before those of the hold's resource. */
-static uint32_t before_resource(const struct sweep *sweep, uint32_t resource)
-{
-    const struct by_end *tree = &sweep->by_end;
-    uint32_t low = 0, high = tree->n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lb_holds(sweep->c)[tree->hold[middle + 1]].resource < resource)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The hold and those held that end last, as few as exceed the capacity. Together they exceed it. */
-static int smallest_set(struct sweep *sweep, uint32_t number, uint64_t capacity,
-                        struct overlap *ret_overlap)
-{
-    const struct lb_hold *hold = &lb_holds(sweep->c)[number];
-    struct overlap set = {.at = hold->start, .holds = {number}, .n = 1, .is_set = true};
-    uint64_t end = end_of(sweep, hold);
-    if (hold->permits <= capacity) {
-        int rc = sweep->by_end.place == NULL ? open_by_end(sweep) : 0;
-        if (rc != 0)
-            return rc;
-        add_until(sweep, number);
-        uint64_t before = sum_to(&sweep->by_end, before_resource(sweep, hold->resource));
-        uint32_t last = first_beyond(&sweep->by_end, before, capacity - hold->permits);
-        uint64_t its = end_of(sweep, &lb_holds(sweep->c)[sweep->by_end.hold[last]]);
-        end = its < end ? its : end;
-        set.is_open = true;
-    }
-    set.length = end > hold->start ? end - hold->start : 0;
-    *ret_overlap = set;
-    return 0;
-}
 
 static int by_end_descending(const void *a, const void *b)
 {
@@ -284,8 +149,8 @@ static int by_end_descending(const void *a, const void *b)
     return x->end < y->end ? 1 : x->end > y->end ? -1 : 0;
 }
 
-/* Looks up the members of a set whose hold alone does not exceed the capacity. Of the n others,
- * those that end last. */
+/* Adds the members of a set whose hold alone does not exceed the capacity: of the n others, those
+ * that end last. */
 static void add_members(struct sweep *sweep, struct overlap *set, struct entry *others, uint32_t n)
 {
     const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[set->holds[0]];
@@ -302,25 +167,18 @@ static void add_members(struct sweep *sweep, struct overlap *set, struct entry *
     set->length = end > hold->start ? end - hold->start : 0;
 }
 
-static int look_up(struct sweep *sweep, struct overlap *set)
+/* The hold and those held that end last, as few as exceed the capacity. Together they exceed it. */
+static int smallest_set(struct sweep *sweep, const struct resource *r, struct overlap *ret_overlap)
 {
-    const struct lb_case *c = sweep->c;
-    if (!set->is_open) /* there may be no hold at all */
-        return 0;
-    const struct lb_hold *holds = lb_holds(c), *hold = &holds[set->holds[0]];
-    struct entry *others = malloc((c->holds.n + 1) * sizeof *others);
     uint32_t n = 0;
-    if (others == NULL)
+    struct entry *writers = malloc(((size_t)r->n + 1) * sizeof *writers);
+    if (writers == NULL)
         return lb_out_of_memory(sweep->c);
-    for (const uint32_t *i = c->order; *i != set->holds[0]; i++) {
-        uint64_t end = end_of(sweep, &holds[*i]);
-        if (holds[*i].resource == hold->resource && uses_permits(sweep, &holds[*i]) &&
-            end > hold->start)
-            others[n++] = (struct entry){.end = end, .hold = *i};
-    }
-    add_members(sweep, set, others, n);
-    set->is_open = false;
-    free(others);
+    for (uint32_t i = 0; i < r->n; i++)
+        if (!lb_holds(sweep->c)[r->heap[i].hold].is_shared)
+            writers[n++] = r->heap[i];
+    add_members(sweep, ret_overlap, writers, n);
+    free(writers);
     return 0;
 }
 
@@ -346,6 +204,8 @@ static void note_overlap(struct sweep *sweep, const struct overlap *overlap)
         first[resource] = overlap->at;
     if (!sweep->first.is_set)
         sweep->first = *overlap;
+    if (overlap->n == 1 && sweep->n_violations > LOOKED_AT)
+        return;
     if (!sweep->shortest.is_set || overlap->length < sweep->shortest.length)
         sweep->shortest = *overlap;
     if (!sweep->longest.is_set || overlap->length > sweep->longest.length)
@@ -367,7 +227,8 @@ static int judge_start(struct sweep *sweep, const struct resource *r, uint32_t n
     } else if (r->n > 0 && capacity <= 1) {
         overlap = pair(sweep, number, r->latest_hold);
     } else if (r->permits + hold->permits > capacity) {
-        rc = smallest_set(sweep, number, capacity, &overlap);
+        overlap = (struct overlap){.at = hold->start, .holds = {number}, .n = 1, .is_set = true};
+        rc = sweep->n_violations < LOOKED_AT ? smallest_set(sweep, r, &overlap) : 0;
     } else if (r->latest_reader > hold->start) { /* room, but a reader excludes a writer */
         overlap = pair(sweep, number, r->latest_reader_hold);
     }
@@ -470,15 +331,6 @@ static int sweep_all(struct sweep *sweep)
     for (uint32_t i = 0; i < c->n_resources && sweep->resources != NULL; i++)
         free(sweep->resources[i].heap);
     free(sweep->resources);
-    if (rc == 0)
-        rc = look_up(sweep, &sweep->first);
-    if (rc == 0)
-        rc = look_up(sweep, &sweep->shortest);
-    if (rc == 0)
-        rc = look_up(sweep, &sweep->longest);
-    free(sweep->by_end.place);
-    free(sweep->by_end.hold);
-    free(sweep->by_end.sum);
     return rc;
 }
 
