@@ -269,12 +269,22 @@ static void answer_need(struct lb_plan *plan)
             "How many workers keep %s at %s/s is not known: interrupted.", slo, rate);
         return;
     }
+    if (need->workers == 0 && need->is_missed) {
+        add(plan, "workers", LB_PLAN_MISSED,
+            "%s is not kept at %s/s with up to %llu workers, in open loop: %.200s.", slo, rate,
+            (unsigned long long)need->most, need->reason);
+        return;
+    }
     if (need->workers == 0) {
-        bool is_missed = need->is_missed;
-        add(plan, "workers", is_missed ? LB_PLAN_MISSED : LB_PLAN_REFUSED,
-            is_missed ? "%s is not kept at %s/s with up to %llu workers, in open loop: %.200s."
-                      : "How many workers keep %s at %s/s is not known, with up to %llu: %.200s.",
-            slo, rate, (unsigned long long)need->most, need->reason);
+        char kept[64] = "", failed[64] = "";
+        if (need->kept > 0)
+            snprintf(kept, sizeof kept, "%llu kept it, in fewer than %d runs; ",
+                     (unsigned long long)need->kept, LB_PLAN_CONFIRM);
+        if (need->failed > 0)
+            snprintf(failed, sizeof failed, "%llu did not; ", (unsigned long long)need->failed);
+        add(plan, "workers", LB_PLAN_REFUSED,
+            "How many workers keep %s at %s/s is not known, with up to %llu: %s%s%.200s.", slo,
+            rate, (unsigned long long)need->most, kept, failed, need->reason);
         return;
     }
     if (need->workers > 1)

@@ -264,7 +264,10 @@ static int try_workers(struct search *search, enum lb_trial_phase phase, uint64_
     if (rc != 0 || search->ended)
         return rc;
     if (!trial->valid) {
-        give_up(search, trial);
+        char text[300];
+        snprintf(text, sizeof text, "the run of %llu was not valid: %s",
+                 (unsigned long long)workers, trial->reason);
+        end(search, LB_SLO_UNKNOWN, text);
         return 0;
     }
     if (phase == LB_TRIAL_FIRST)
@@ -332,20 +335,23 @@ static int search_workers(struct search *search)
                 is_again = true;
                 continue;
             }
-            *(ok ? &kept : &failed) = at;
+            if (!search->ended)
+                *(ok ? &kept : &failed) = at;
         } else {
             rc = confirm_workers(search, kept, &ok, &fewer);
-            if (ok && !fewer && rc == 0 && !search->ended)
+            if (ok && !fewer && rc == 0)
                 need->workers = kept;
-            if (ok && !fewer)
+            if ((ok && !fewer) || search->ended)
                 break;
             failed = ok ? 0 : kept;
             kept = ok ? kept - 1 : 0;
         }
         at = next_workers(need, failed, kept);
     }
+    need->kept = kept;
+    need->failed = failed;
     need->is_missed = rc == 0 && !search->ended && need->workers == 0;
-    if (search->ended)
+    if (search->ended && need->workers == 0)
         memcpy(need->reason, plan->slo_reason, sizeof need->reason);
     return rc;
 }

@@ -313,6 +313,34 @@ static void workers_for_an_slo_are_measured_in_an_open_loop(void **state)
     release_engine(&engine);
 }
 
+/* A number that no run can measure leaves those known that kept the SLO and that did not; and where
+ * it had failed before, there is an answer. */
+static void a_late_generator_leaves_what_is_known(void **state)
+{
+    (void)state;
+    struct engine engine = new_engine(lb_test_seed());
+    struct lb_plan_question question = question_of("p99<65ms", 5);
+    struct lb_plan plan;
+    engine.is_pool = true;
+    engine.service_s = 20e-3;
+    engine.contention = 0;
+    engine.invalid_at = 3;
+    question.demand_per_s = 120;
+    run_plan(&engine, &question, 100, &plan, 0);
+    expect_answer(&plan, "workers", LB_PLAN_REFUSED,
+                  "is not known, with up to 24: 4 kept it, in fewer than 3 runs; 2 did not; the "
+                  "run of 3 was not valid: the generator fell behind.");
+    assert_int_equal(lb_plan_verdict(&plan), LB_PLAN_REFUSED);
+    lb_plan_release(&plan);
+    engine.valid_before = 1;
+    run_plan(&engine, &question, 100, &plan, 0);
+    expect_answer(&plan, "workers", LB_PLAN_ANSWERED, "4 kept it in 3 of 3 runs");
+    expect_answer(&plan, "workers", LB_PLAN_ANSWERED, "; 3 did not (");
+    assert_null(strstr(answer_to(&plan, "workers")->text, "valid"));
+    lb_plan_release(&plan);
+    release_engine(&engine);
+}
+
 /* With half of the arrivals finding the lock taken at the lowest rate that is tried, and a bound
  * that nobody who waits meets. */
 static void an_slo_that_is_never_met_is_told(void **state)
@@ -611,6 +639,7 @@ int main(void)
         cmocka_unit_test(workers_for_an_slo_are_measured_in_an_open_loop),
         cmocka_unit_test(an_slo_that_is_never_met_is_told),
         cmocka_unit_test(invalid_trials_end_the_search),
+        cmocka_unit_test(a_late_generator_leaves_what_is_known),
         cmocka_unit_test(steps_are_answered_from_the_points),
         cmocka_unit_test(a_demand_that_was_measured_is_answered_from_the_points),
         cmocka_unit_test(an_interrupt_keeps_what_was_measured),

@@ -22,6 +22,8 @@ struct engine {
     size_t interrupt_after;   /* number of runs; 0: never */
     size_t invalid_open;      /* number of invalid open-loop runs */
     double invalid_above;     /* and those above this rate; 0: none */
+    uint64_t invalid_at;      /* and those of so many workers, ... */
+    size_t valid_before;      /* ... after so many that are valid */
     double fails_at;          /* number of workers with which a run fails; 0: none */
     uint64_t served_share_of; /* of 100 arrivals: so many are served; 0: all */
     bool is_pool;             /* open loop: each worker serves by itself */
@@ -151,7 +153,10 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
     } else {
         double rate = strtod(strchr(scenario->rate, ':') + 1, NULL);
         run_open(engine, run);
-        if (engine->invalid_open > 0 ||
+        bool is_valid = scenario->workers != engine->invalid_at || engine->valid_before > 0;
+        if (scenario->workers == engine->invalid_at && engine->valid_before > 0)
+            engine->valid_before--;
+        if (engine->invalid_open > 0 || !is_valid ||
             (engine->invalid_above > 0 && rate > engine->invalid_above)) {
             engine->invalid_open -= engine->invalid_open > 0;
             run->state = LB_RUN_INVALID;
