@@ -60,49 +60,7 @@ const char *lb_strategy_unpiped(const struct lb_strategy_plan *plan, enum lb_sec
 
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name)
 {
-    const struct lb_flow *flow = plan->strategy->flow;
     if (plan->program != NULL)
         return plan->program->sections[name].present;
-    switch (name) {
-    case LB_S_ENQUEUE:
-        return flow->enqueue != NULL;
-    case LB_S_ACQUIRE:
-        return flow->acquire != NULL;
-    case LB_S_RENEW:
-        return flow->renew != NULL || flow->renew_item != NULL;
-    case LB_S_RELEASE:
-        return flow->release != NULL;
-    case LB_S_CANCEL:
-        return flow->cancel != NULL;
-    case LB_S_PUT:
-        return flow->put != NULL;
-    case LB_S_CLAIM:
-        return flow->claim != NULL;
-    case LB_S_COMPLETE:
-        return flow->complete != NULL;
-    case LB_S_ERROR:
-        return flow->error != NULL;
-    case LB_S_FREE:
-        return flow->free_item != NULL;
-    case LB_S_CLEAR_ERROR:
-        return flow->clear_error != NULL;
-    case LB_S_CLEAR_ALL_ERRORS:
-        return flow->clear_all_errors != NULL;
-    case LB_S_RESET_ALL:
-        return flow->reset_all != NULL;
-    case LB_S_RECOVER:
-        return flow->recover != NULL;
-    case LB_S_RETRY:
-        return flow->retry != NULL;
-    case LB_S_SWEEP:
-        return flow->sweep != NULL;
-    case LB_S_REGISTER:
-        return flow->enroll != NULL;
-    case LB_S_HEARTBEAT:
-        return flow->beat != NULL;
-    case LB_S_UNREGISTER:
-        return flow->sign_off != NULL;
-    default:
-        return true;
-    }
+    return (plan->strategy->operations >> name & 1) != 0;
 }

@@ -431,56 +431,8 @@ void lb_ordinary_fill_item(const struct lb_actor *actor, struct lb_item *item)
     item->bag.value[LB_SLOT_ID] = lb_int(item->id);
 }
 
-/* One item's section. Of a claim that is held open in one transaction, the last item that is
- * given back or finished commits it. */
-static int item_section(struct lb_actor *actor, struct lb_item *item, enum lb_section_name name,
-                        bool ends, struct lb_error *err)
-{
-    struct lb_section_result result;
-    bool is_held = actor->plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
-    if (actor->plan->program->sections[name].takes_batch)
-        return batch_of_one(actor, item, name, err);
-    if (actor->plan->program->sections[name].n_statements == 0 && !is_held)
-        return LB_OK; /* the claim has deleted it: only the worker knows of it */
-    if (actor->session->conn == NULL)
-        return LB_LOST;
-    if (is_held && ends && !actor->session->in_tx)
-        return LB_REFUSED;
-    if (ends && actor->n_held > 0)
-        actor->n_held--;
-    lb_ordinary_fill_item(actor, item);
-    int r = lb_runner_section(&actor->runner, name, &item->bag, ends && actor->n_held == 0, NULL,
-                              NULL, &result, err);
-    return r < 0 ? r : lb_ordinary_refused(r, &result);
-}
-
-int lb_ordinary_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_section(actor, item, LB_S_COMPLETE, true, err);
-}
-
-int lb_ordinary_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_section(actor, item, LB_S_ERROR, true, err);
-}
-
-int lb_ordinary_free_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_section(actor, item, LB_S_FREE, true, err);
-}
-
-int lb_ordinary_retry(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    item->bag.value[LB_SLOT_DELAY_MS] = lb_int(actor->plan->delay_ms);
-    return item_section(actor, item, LB_S_RETRY, true, err);
-}
-
-int lb_ordinary_renew_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_section(actor, item, LB_S_RENEW, false, err);
-}
-
-int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+/* By an operator, in no transaction of a claim. */
+static int clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
 {
     struct lb_section_result result;
     lb_ordinary_fill_own_class(&item->bag, actor);
@@ -490,50 +442,42 @@ int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct
     return r < 0 ? r : lb_ordinary_refused(r, &result);
 }
 
-static int class_section(struct lb_actor *actor, enum lb_section_name name, struct lb_error *err)
+/* Of a claim that is held open in one transaction, the last item that is given back or finished
+ * commits it. */
+int lb_ordinary_item(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
+                     struct lb_error *err)
+{
+    struct lb_section_result result;
+    const struct lb_program *program = actor->plan->program;
+    bool is_held = program->sections[LB_S_CLAIM].tx == LB_TX_HOLD, ends = section != LB_S_RENEW;
+    if (section == LB_S_CLEAR_ERROR)
+        return clear_error(actor, item, err);
+    if (section == LB_S_RETRY)
+        item->bag.value[LB_SLOT_DELAY_MS] = lb_int(actor->plan->delay_ms);
+    if (program->sections[section].takes_batch)
+        return batch_of_one(actor, item, section, err);
+    if (program->sections[section].n_statements == 0 && !is_held)
+        return LB_OK; /* the claim has deleted it: only the worker knows of it */
+    if (actor->session->conn == NULL)
+        return LB_LOST;
+    if (is_held && ends && !actor->session->in_tx)
+        return LB_REFUSED;
+    if (ends && actor->n_held > 0)
+        actor->n_held--;
+    lb_ordinary_fill_item(actor, item);
+    int r = lb_runner_section(&actor->runner, section, &item->bag, ends && actor->n_held == 0, NULL,
+                              NULL, &result, err);
+    return r < 0 ? r : lb_ordinary_refused(r, &result);
+}
+
+int lb_ordinary_class(struct lb_actor *actor, enum lb_section_name section, struct lb_error *err)
 {
     struct lb_section_result result;
     struct lb_bag bag;
     lb_ordinary_fill_own_class(&bag, actor);
-    return lb_runner_section(&actor->runner, name, &bag, false, NULL, NULL, &result, err);
-}
-
-int lb_ordinary_clear_all_errors(struct lb_actor *actor, struct lb_error *err)
-{
-    return class_section(actor, LB_S_CLEAR_ALL_ERRORS, err);
-}
-
-int lb_ordinary_reset_all(struct lb_actor *actor, struct lb_error *err)
-{
-    return class_section(actor, LB_S_RESET_ALL, err);
-}
-
-int lb_ordinary_recover(struct lb_actor *actor, struct lb_error *err)
-{
-    return class_section(actor, LB_S_RECOVER, err);
-}
-
-/* --- processes --- */
-
-int lb_ordinary_sweep(struct lb_actor *actor, struct lb_error *err)
-{
-    return class_section(actor, LB_S_SWEEP, err);
-}
-
-int lb_ordinary_enroll(struct lb_actor *actor, struct lb_error *err)
-{
-    return class_section(actor, LB_S_REGISTER, err);
-}
-
-int lb_ordinary_beat(struct lb_actor *actor, struct lb_error *err)
-{
-    int r = class_section(actor, LB_S_HEARTBEAT, err);
-    return r == LB_BUSY ? LB_REFUSED : r; /* no row: the process is not registered */
-}
-
-int lb_ordinary_sign_off(struct lb_actor *actor, struct lb_error *err)
-{
-    return class_section(actor, LB_S_UNREGISTER, err);
+    int r = lb_runner_section(&actor->runner, section, &bag, false, NULL, NULL, &result, err);
+    /* No row: the process is not registered. */
+    return section == LB_S_HEARTBEAT && r == LB_BUSY ? LB_REFUSED : r;
 }
 
 const struct lb_flow lb_ordinary_flow = {
@@ -546,21 +490,10 @@ const struct lb_flow lb_ordinary_flow = {
     .cancel = lb_ordinary_cancel,
     .put = lb_ordinary_put,
     .claim = lb_ordinary_claim,
-    .complete = lb_ordinary_complete,
-    .error = lb_ordinary_error,
-    .free_item = lb_ordinary_free_item,
-    .retry = lb_ordinary_retry,
-    .clear_error = lb_ordinary_clear_error,
-    .renew_item = lb_ordinary_renew_item,
+    .item = lb_ordinary_item,
+    .class = lb_ordinary_class,
     .batch = lb_ordinary_batch,
     .pipeline = lb_ordinary_pipeline,
-    .clear_all_errors = lb_ordinary_clear_all_errors,
-    .reset_all = lb_ordinary_reset_all,
-    .recover = lb_ordinary_recover,
-    .sweep = lb_ordinary_sweep,
-    .enroll = lb_ordinary_enroll,
-    .beat = lb_ordinary_beat,
-    .sign_off = lb_ordinary_sign_off,
     .close = lb_ordinary_close,
     .teardown = lb_ordinary_teardown,
 };

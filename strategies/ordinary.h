@@ -32,9 +32,9 @@ int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const cha
                     struct lb_error *err);
 int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
                       uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err);
-int lb_ordinary_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
-int lb_ordinary_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
-int lb_ordinary_free_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
+int lb_ordinary_item(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
+                     struct lb_error *err);
+int lb_ordinary_class(struct lb_actor *actor, enum lb_section_name section, struct lb_error *err);
 /* A claim in two halves: its parameters, and the result of its section. */
 struct lb_claiming {
     struct lb_bag bag;
@@ -62,16 +62,6 @@ int lb_ordinary_end_batch(struct lb_batch *batch, int answer,
                           const struct lb_section_result *result);
 int lb_ordinary_batch(struct lb_actor *actor, enum lb_section_name name, struct lb_batch *batch,
                       struct lb_error *err);
-int lb_ordinary_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
-int lb_ordinary_renew_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
-int lb_ordinary_clear_all_errors(struct lb_actor *actor, struct lb_error *err);
-int lb_ordinary_reset_all(struct lb_actor *actor, struct lb_error *err);
-int lb_ordinary_recover(struct lb_actor *actor, struct lb_error *err);
-int lb_ordinary_retry(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
-int lb_ordinary_sweep(struct lb_actor *actor, struct lb_error *err);
-int lb_ordinary_enroll(struct lb_actor *actor, struct lb_error *err);
-int lb_ordinary_beat(struct lb_actor *actor, struct lb_error *err);
-int lb_ordinary_sign_off(struct lb_actor *actor, struct lb_error *err);
 void lb_ordinary_close(struct lb_actor *actor);
 int lb_ordinary_teardown(struct lb_strategy_plan *plan, struct lb_session *session,
                          struct lb_error *err);

@@ -172,29 +172,22 @@ static int move(struct lb_actor *actor, const struct lb_item *item, enum state f
     return answer;
 }
 
-static int complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+static int change_item(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
+                       struct lb_error *err)
 {
-    return move(actor, item, ACTIVE, DONE, err);
+    return section == LB_S_COMPLETE      ? move(actor, item, ACTIVE, DONE, err)
+           : section == LB_S_ERROR       ? move(actor, item, ACTIVE, FAILED, err)
+           : section == LB_S_CLEAR_ERROR ? move(actor, item, FAILED, READY, err)
+                                         : move(actor, item, ACTIVE, READY, err);
 }
 
-static int error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+/* Of active items, only those that were claimed a ttl ago: nothing but that tells a dead owner's
+ * items from a living one's. */
+static int change_all(struct lb_actor *actor, enum lb_section_name section, struct lb_error *err)
 {
-    return move(actor, item, ACTIVE, FAILED, err);
-}
-
-static int free_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return move(actor, item, ACTIVE, READY, err);
-}
-
-static int clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return move(actor, item, FAILED, READY, err);
-}
-
-/* Of active items, only those that were claimed a ttl ago. */
-static int move_all(struct lb_actor *actor, enum state from, struct lb_error *err)
-{
+    enum state from = section == LB_S_CLEAR_ALL_ERRORS ? FAILED
+                      : section == LB_S_RESET_ALL      ? DONE
+                                                       : ACTIVE;
     uint64_t ttl_ns = actor->plan->ttl_ms * UINT64_C(1000000), now_ns = lb_now_ns();
     struct queue *queue = actor->state;
     int r = lock(queue, err);
@@ -208,34 +201,13 @@ static int move_all(struct lb_actor *actor, enum state from, struct lb_error *er
     return LB_OK;
 }
 
-static int clear_all_errors(struct lb_actor *actor, struct lb_error *err)
-{
-    return move_all(actor, FAILED, err);
-}
-
-static int reset_all(struct lb_actor *actor, struct lb_error *err)
-{
-    return move_all(actor, DONE, err);
-}
-
-/* Nothing tells a dead owner's items from a living one's but how long it has had them. */
-static int recover(struct lb_actor *actor, struct lb_error *err)
-{
-    return move_all(actor, ACTIVE, err);
-}
-
 static const struct lb_flow flow = {
     .setup = setup,
     .open = open_actor,
     .put = put,
     .claim = claim,
-    .complete = complete,
-    .error = error,
-    .free_item = free_item,
-    .clear_error = clear_error,
-    .clear_all_errors = clear_all_errors,
-    .reset_all = reset_all,
-    .recover = recover,
+    .item = change_item,
+    .class = change_all,
     .close = close_actor,
     .teardown = teardown,
 };
@@ -251,4 +223,7 @@ const struct lb_strategy lb_strategy_pthread_queue = {
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
               LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FIFO),
     .flow = &flow,
+    .operations = 1u << LB_S_COMPLETE | 1u << LB_S_ERROR | 1u << LB_S_FREE |
+                  1u << LB_S_CLEAR_ERROR | 1u << LB_S_CLEAR_ALL_ERRORS | 1u << LB_S_RESET_ALL |
+                  1u << LB_S_RECOVER,
 };

@@ -178,7 +178,6 @@ struct lb_actor {
 typedef int lb_actor_fn(struct lb_actor *actor, struct lb_error *err);
 typedef int lb_grant_fn(struct lb_actor *actor, const struct lb_request *request,
                         struct lb_grant *grant, struct lb_error *err);
-typedef int lb_item_fn(struct lb_actor *actor, struct lb_item *item, struct lb_error *err);
 
 struct lb_flow {
     /* Control thread, once, before any worker: creates tables and n_resources resources.
@@ -197,14 +196,22 @@ struct lb_flow {
     /* Queues. put (Required): n items with the ids first..first+n-1 and payload; commits.
      * claim (Required): up to n items into items[]; *ret_n how many, *ret_marked how many rows it
      * marked (may exceed n: that is a finding; items beyond max are counted, not stored).
-     * LB_EMPTY: none eligible. complete (Required), error, free_item, clear_error, renew_item: one
-     * item, LB_REFUSED when it is not ours or in the wrong state. clear_all_errors, reset_all,
-     * recover: the whole class (Optional). */
+     * LB_EMPTY: none eligible.
+     * item (Required): one item, by section: LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE, LB_S_RETRY (it
+     * failed, and is due later), LB_S_CLEAR_ERROR or LB_S_RENEW. LB_REFUSED when it is not ours or
+     * in the wrong state.
+     * class (Required): the whole class, by section: LB_S_CLEAR_ALL_ERRORS, LB_S_RESET_ALL or
+     * LB_S_RECOVER; or a queue's process: LB_S_SWEEP and LB_S_REGISTER before its first claim,
+     * LB_S_HEARTBEAT again and again (LB_REFUSED: it is no longer registered), and LB_S_UNREGISTER
+     * once it has nothing and claims nothing more.
+     * Only sections for which lb_strategy_has is true are asked for. */
     int (*put)(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
                struct lb_error *err);
     int (*claim)(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
                  uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err);
-    lb_item_fn *complete, *error, *free_item, *retry, *clear_error, *renew_item;
+    int (*item)(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
+                struct lb_error *err);
+    int (*class)(struct lb_actor *actor, enum lb_section_name section, struct lb_error *err);
     /* Where lb_strategy_takes_batch says so (Optional): all items of the batch by section, which is
      * LB_S_COMPLETE, LB_S_ERROR, LB_S_FREE or LB_S_RENEW. The answer is LB_OK if it ended, or
      * prolonged, any of them; batch->answers has the answer of each, unless it is an error. */
@@ -213,11 +220,6 @@ struct lb_flow {
     /* Where lb_strategy_unpiped has no objection (Optional). The session is not in a transaction.
      */
     void (*pipeline)(struct lb_actor *actor, struct lb_pipeline *pipeline);
-    lb_actor_fn *clear_all_errors, *reset_all, *recover;
-    /* A queue's process (Optional): sweep and enroll (section register) before its first claim;
-     * beat again and again, LB_REFUSED: it is no longer registered; sign_off (section unregister)
-     * once it has nothing and claims nothing more. retry: an item failed, and is due later. */
-    lb_actor_fn *sweep, *enroll, *beat, *sign_off;
 
     /* Worker, once, after its last operation (not after a lost connection). Required. */
     void (*close)(struct lb_actor *actor);
@@ -277,8 +279,9 @@ struct lb_strategy {
         isolation; /* the isolation level that the protocol requires; LB_ISO_DEFAULT: the run's */
     const struct lb_flow *flow;
     const struct lb_guest *guest; /* a program of the user's (bench/guest); NULL: it is none */
-    unsigned batches;    /* of a program: 1u << enum lb_section_name that take a whole claim */
-    const char *engines; /* of a program: "sqlite,postgres" */
+    unsigned operations;          /* without statements: 1u << enum lb_section_name that it has */
+    unsigned batches;             /* of a program: those that take a whole claim */
+    const char *engines;          /* of a program: "sqlite,postgres" */
 };
 
 extern const char *const lb_no_changes[];
@@ -291,8 +294,8 @@ const struct lb_strategy *lb_strategy_find(const char *name);
 /* A user's file as a strategy. Borrows from file. */
 void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_strategy);
 
-/* True if this operation can be called: the program has the section or, for a flow of the
- * strategy's own, the table has the function. */
+/* True if this operation can be called: the program has the section or, without statements, the
+ * strategy names it among its operations. */
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
 
 /* Does this section take all items of a claim at once: complete, error, free or renew? */

@@ -109,7 +109,7 @@ static int whole(struct bench *bench, enum lb_age_op op, struct lb_error *err)
     if (r == LB_OK && op == LB_AGE_COUNT)
         r = count(bench, err);
     else if (r == LB_OK)
-        r = bench->plan->strategy->flow->recover(&bench->actor, err);
+        r = bench->plan->strategy->flow->class(&bench->actor, LB_S_RECOVER, err);
     note(bench, op, start_ns);
     lb_session_rollback(&bench->session, &ignored);
     if (r > LB_OK && r != LB_BUSY && r != LB_EMPTY)
@@ -295,7 +295,7 @@ static int open_bench(struct bench *bench, struct lb_error *err)
         r = plan->strategy->flow->open(&bench->actor, err);
     bench->is_open = r == LB_OK;
     if (r == LB_OK && lb_strategy_has(&bench->strategy_plan, LB_S_REGISTER))
-        r = plan->strategy->flow->enroll(&bench->actor, err);
+        r = plan->strategy->flow->class(&bench->actor, LB_S_REGISTER, err);
     return answered(bench, "setup", r, err);
 }
 

@@ -38,12 +38,7 @@ int lb_aged_end(struct lb_actor *actor, enum lb_section_name section, struct lb_
         lb_batch_release(&batch);
         return r;
     }
-    lb_item_fn *end = section == LB_S_COMPLETE ? flow->complete
-                      : section == LB_S_ERROR  ? flow->error
-                      : section == LB_S_RETRY  ? flow->retry
-                      : section == LB_S_RENEW  ? flow->renew_item
-                                               : flow->free_item;
-    return end(actor, item, err);
+    return flow->item(actor, section, item, err);
 }
 
 static int put(struct lb_actor *actor, int64_t first, uint32_t n, struct lb_error *err)

@@ -554,42 +554,18 @@ static int guest_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items
     return rc;
 }
 
-static int item_operation(struct lb_actor *actor, const char *what, struct lb_item *item,
-                          struct lb_error *err)
+static int guest_item(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
+                      struct lb_error *err)
 {
-    json_t *request = json_pack("{s:s, s:I}", "do", what, "item", (json_int_t)item->id);
+    json_t *request =
+        json_pack("{s:s, s:I}", "do", lb_section_text(section), "item", (json_int_t)item->id);
     if (item->has_token)
         json_object_set_new(request, "token", json_integer(item->token));
     int rc = ask(actor, request, NULL, err);
     struct state *state = actor->state;
-    if (state != NULL && strcmp(what, "renew") != 0)
+    if (state != NULL && section != LB_S_RENEW)
         state->has_item = false;
     return rc;
-}
-
-static int guest_complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_operation(actor, "complete", item, err);
-}
-
-static int guest_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_operation(actor, "error", item, err);
-}
-
-static int guest_free(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_operation(actor, "free", item, err);
-}
-
-static int guest_clear_error(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_operation(actor, "clear-error", item, err);
-}
-
-static int guest_renew_item(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    return item_operation(actor, "renew", item, err);
 }
 
 /* {"do":"complete","items":[{"item":41,"token":3},...]}. The answer's "items" are the numbers of
@@ -631,22 +607,12 @@ static int guest_batch(struct lb_actor *actor, enum lb_section_name section, str
     return rc;
 }
 
-static int guest_clear_all_errors(struct lb_actor *actor, struct lb_error *err)
+static int guest_class(struct lb_actor *actor, enum lb_section_name section, struct lb_error *err)
 {
-    return ask(actor, request_for("clear-all-errors"), NULL, err);
-}
-
-static int guest_reset_all(struct lb_actor *actor, struct lb_error *err)
-{
-    return ask(actor, request_for("reset-all"), NULL, err);
-}
-
-static int guest_recover(struct lb_actor *actor, struct lb_error *err)
-{
-    return ask(actor,
-               json_pack("{s:s, s:I}", "do", "recover", "older_than_ms",
-                         (json_int_t)actor->plan->limit_ms),
-               NULL, err);
+    json_t *request = request_for(lb_section_text(section));
+    if (section == LB_S_RECOVER)
+        json_object_set_new(request, "older_than_ms", json_integer(actor->plan->limit_ms));
+    return ask(actor, request, NULL, err);
 }
 
 const struct lb_flow lb_guest_flow = {
@@ -659,15 +625,9 @@ const struct lb_flow lb_guest_flow = {
     .cancel = guest_cancel,
     .put = guest_put,
     .claim = guest_claim,
-    .complete = guest_complete,
-    .error = guest_error,
-    .free_item = guest_free,
-    .clear_error = guest_clear_error,
-    .renew_item = guest_renew_item,
+    .item = guest_item,
     .batch = guest_batch,
-    .clear_all_errors = guest_clear_all_errors,
-    .reset_all = guest_reset_all,
-    .recover = guest_recover,
+    .class = guest_class,
     .close = guest_close,
     .teardown = guest_teardown,
 };

@@ -14,7 +14,6 @@ struct lb_guest {
     const char *path;
     char mark[LB_STRAY_MARK]; /* of all its processes; "": none was started */
     json_t *hello;            /* owns the texts of what follows */
-    struct lb_flow flow;
     struct lb_option options[LB_GUEST_OPTIONS + 1];
     char engines[64];
     struct lb_strategy strategy;

@@ -15,23 +15,23 @@ static const struct {
     const char *name;
     int shape; /* -1: both */
     bool required;
-    size_t offset;
+    enum lb_section_name section;
 } operations[] = {
-    {"enqueue", LB_LOCK, false, offsetof(struct lb_flow, enqueue)},
-    {"acquire", LB_LOCK, true, offsetof(struct lb_flow, acquire)},
-    {"renew", LB_LOCK, false, offsetof(struct lb_flow, renew)},
-    {"release", LB_LOCK, true, offsetof(struct lb_flow, release)},
-    {"cancel", LB_LOCK, false, offsetof(struct lb_flow, cancel)},
-    {"put", LB_QUEUE, true, offsetof(struct lb_flow, put)},
-    {"claim", LB_QUEUE, true, offsetof(struct lb_flow, claim)},
-    {"complete", LB_QUEUE, true, offsetof(struct lb_flow, complete)},
-    {"error", LB_QUEUE, false, offsetof(struct lb_flow, error)},
-    {"free", LB_QUEUE, false, offsetof(struct lb_flow, free_item)},
-    {"renew", LB_QUEUE, false, offsetof(struct lb_flow, renew_item)},
-    {"clear-error", LB_QUEUE, false, offsetof(struct lb_flow, clear_error)},
-    {"clear-all-errors", LB_QUEUE, false, offsetof(struct lb_flow, clear_all_errors)},
-    {"reset-all", LB_QUEUE, false, offsetof(struct lb_flow, reset_all)},
-    {"recover", LB_QUEUE, false, offsetof(struct lb_flow, recover)},
+    {"enqueue", LB_LOCK, false, LB_S_ENQUEUE},
+    {"acquire", LB_LOCK, true, LB_S_ACQUIRE},
+    {"renew", LB_LOCK, false, LB_S_RENEW},
+    {"release", LB_LOCK, true, LB_S_RELEASE},
+    {"cancel", LB_LOCK, false, LB_S_CANCEL},
+    {"put", LB_QUEUE, true, LB_S_PUT},
+    {"claim", LB_QUEUE, true, LB_S_CLAIM},
+    {"complete", LB_QUEUE, true, LB_S_COMPLETE},
+    {"error", LB_QUEUE, false, LB_S_ERROR},
+    {"free", LB_QUEUE, false, LB_S_FREE},
+    {"renew", LB_QUEUE, false, LB_S_RENEW},
+    {"clear-error", LB_QUEUE, false, LB_S_CLEAR_ERROR},
+    {"clear-all-errors", LB_QUEUE, false, LB_S_CLEAR_ALL_ERRORS},
+    {"reset-all", LB_QUEUE, false, LB_S_RESET_ALL},
+    {"recover", LB_QUEUE, false, LB_S_RECOVER},
 };
 enum { OPERATIONS = sizeof operations / sizeof operations[0] };
 
@@ -205,8 +205,6 @@ static int read_batches(struct lb_guest *guest, struct lb_error *err)
                          name != NULL ? name : "");
         guest->strategy.batches |= bit;
     }
-    if (guest->strategy.batches == 0)
-        guest->flow.batch = NULL;
     return 0;
 }
 
@@ -226,21 +224,20 @@ static int check_push(const struct lb_guest *guest, struct lb_error *err)
     return 0;
 }
 
-/* Operations that the program does not implement stay out of its table. */
+/* Notes the operations that the program implements. */
 static int read_operations(struct lb_guest *guest, struct lb_error *err)
 {
     const json_t *list = json_object_get(guest->hello, "operations");
     size_t i;
     json_t *value;
-    guest->flow = lb_guest_flow;
+    guest->strategy.flow = &lb_guest_flow;
     for (size_t o = 0; o < OPERATIONS; o++) {
-        lb_actor_fn *none = NULL;
         bool ours = operations[o].shape == (int)guest->strategy.shape;
         if (ours && operations[o].required && list != NULL &&
             !has_operation(guest, operations[o].name))
             return wrong(guest, err, "\"operations\" lacks", operations[o].name);
-        if (!ours || (!operations[o].required && !has_operation(guest, operations[o].name)))
-            memcpy((char *)&guest->flow + operations[o].offset, &none, sizeof none);
+        if (ours && (operations[o].required || has_operation(guest, operations[o].name)))
+            guest->strategy.operations |= 1u << operations[o].section;
     }
     json_array_foreach(list, i, value)
     {
@@ -253,7 +250,6 @@ static int read_operations(struct lb_guest *guest, struct lb_error *err)
             return wrong(guest, err,
                          "\"operations\": no operation of its shape:", name != NULL ? name : "");
     }
-    guest->strategy.flow = &guest->flow;
     int rc = check_push(guest, err);
     return rc == 0 ? read_batches(guest, err) : rc;
 }

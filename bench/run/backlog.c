@@ -115,14 +115,14 @@ static int age(struct lb_active_run *run, struct lb_actor *actor, struct lb_erro
     struct lb_aged_table_plan plan;
     int rc = lb_aged_table_parse(scenario->aged, &plan, err);
     if (rc == 0 && lb_strategy_has(actor->plan, LB_S_REGISTER))
-        rc = run->request->strategy->flow->enroll(actor, err);
+        rc = run->request->strategy->flow->class(actor, LB_S_REGISTER, err);
     if (rc == 0)
         rc = lb_aged_table_fill(&plan, (enum lb_aged_statistics)scenario->statistics, actor,
                                 run->space, err);
     if (rc == 0 && lb_control_interrupted(run))
         rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
     if (rc == 0 && lb_strategy_has(actor->plan, LB_S_UNREGISTER))
-        rc = run->request->strategy->flow->sign_off(actor, err);
+        rc = run->request->strategy->flow->class(actor, LB_S_UNREGISTER, err);
     return rc;
 }
 

@@ -137,13 +137,14 @@ static int fail_refused(const struct recorder *recorder, const char *operation, 
                    actor->said[0] != '\0' ? ": " : "", actor->said);
 }
 
-static int do_lock(struct recorder *recorder, const char *operation, lb_grant_fn *done,
+static int do_lock(struct recorder *recorder, enum lb_section_name section, lb_grant_fn *done,
                    enum lb_recorded_as as, bool is_required, struct lb_error *err)
 {
     struct lb_actor *actor = &recorder->actors[as];
     struct lb_grant *grant = &recorder->grants[as];
     const struct lb_request request = {.resource = as == LB_RECORDED_SECOND ? 0 : 1, .capacity = 1};
-    if (done == NULL)
+    const char *operation = lb_section_text(section);
+    if (!lb_strategy_has(actor->plan, section))
         return 0;
     if (atomic_load(recorder->plan->interrupt) != 0)
         return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
@@ -155,11 +156,11 @@ static int do_lock(struct recorder *recorder, const char *operation, lb_grant_fn
     return rc < 0 ? rc : 0;
 }
 
-static int both_lock(struct recorder *recorder, const char *operation, lb_grant_fn *done,
+static int both_lock(struct recorder *recorder, enum lb_section_name section, lb_grant_fn *done,
                      bool is_required, struct lb_error *err)
 {
-    int rc = do_lock(recorder, operation, done, LB_RECORDED_FIRST, is_required, err);
-    return rc == 0 ? do_lock(recorder, operation, done, LB_RECORDED_SECOND, is_required, err) : rc;
+    int rc = do_lock(recorder, section, done, LB_RECORDED_FIRST, is_required, err);
+    return rc == 0 ? do_lock(recorder, section, done, LB_RECORDED_SECOND, is_required, err) : rc;
 }
 
 /* Another worker holds the lock. If the program blocks waiting for it, we abandon that worker. */
@@ -167,11 +168,11 @@ static int refused_lock(struct recorder *recorder, const struct lb_flow *flow, s
 {
     struct lb_error why;
     struct lb_actor *actor = &recorder->actors[LB_RECORDED_REFUSED];
-    int rc = do_lock(recorder, "enqueue", flow->enqueue, LB_RECORDED_REFUSED, false, &why);
+    int rc = do_lock(recorder, LB_S_ENQUEUE, flow->enqueue, LB_RECORDED_REFUSED, false, &why);
     if (rc == 0)
-        rc = do_lock(recorder, "acquire", flow->acquire, LB_RECORDED_REFUSED, false, &why);
+        rc = do_lock(recorder, LB_S_ACQUIRE, flow->acquire, LB_RECORDED_REFUSED, false, &why);
     if (rc == 0)
-        rc = do_lock(recorder, "cancel", flow->cancel, LB_RECORDED_REFUSED, false, &why);
+        rc = do_lock(recorder, LB_S_CANCEL, flow->cancel, LB_RECORDED_REFUSED, false, &why);
     if (rc == LB_E_INTERRUPTED && atomic_load(recorder->plan->interrupt) != 0) {
         *err = why;
         return rc;
@@ -202,16 +203,16 @@ static int warm_up(struct recorder *recorder, struct lb_error *err)
 static int record_lock(struct recorder *recorder, struct lb_error *err)
 {
     const struct lb_flow *flow = recorder->plan->strategy->flow;
-    int rc = flow->enqueue == NULL ? warm_up(recorder, err) : 0;
+    int rc = lb_strategy_has(&recorder->asked, LB_S_ENQUEUE) ? 0 : warm_up(recorder, err);
     if (rc == 0)
-        rc = both_lock(recorder, "enqueue", flow->enqueue, false, err);
+        rc = both_lock(recorder, LB_S_ENQUEUE, flow->enqueue, false, err);
     if (rc == 0)
-        rc = both_lock(recorder, "acquire", flow->acquire, true, err);
+        rc = both_lock(recorder, LB_S_ACQUIRE, flow->acquire, true, err);
     if (rc == 0)
-        rc = both_lock(recorder, "renew", flow->renew, false, err);
+        rc = both_lock(recorder, LB_S_RENEW, flow->renew, false, err);
     if (rc == 0)
         rc = refused_lock(recorder, flow, err);
-    return rc == 0 ? both_lock(recorder, "release", flow->release, true, err) : rc;
+    return rc == 0 ? both_lock(recorder, LB_S_RELEASE, flow->release, true, err) : rc;
 }
 
 static int put(struct recorder *recorder, enum lb_recorded_as as, struct lb_error *err)
@@ -253,27 +254,21 @@ static int put_and_claim(struct recorder *recorder, struct lb_error *err)
     return rc;
 }
 
-static int both_items(struct recorder *recorder, const char *operation, lb_item_fn *done,
-                      struct lb_error *err)
+/* If it has the operation: of both items, or of the class. */
+static int both(struct recorder *recorder, enum lb_section_name section, struct lb_error *err)
 {
+    const struct lb_flow *flow = recorder->plan->strategy->flow;
+    bool is_class =
+        section == LB_S_CLEAR_ALL_ERRORS || section == LB_S_RESET_ALL || section == LB_S_RECOVER;
     int rc = 0;
-    for (int as = LB_RECORDED_FIRST; as <= LB_RECORDED_SECOND && done != NULL && rc == 0; as++) {
-        begin(recorder, operation, (enum lb_recorded_as)as);
-        rc = done(&recorder->actors[as], &recorder->items[as], err);
-        end(recorder, rc, NULL, &recorder->items[as]);
-        rc = rc < 0 ? rc : 0;
-    }
-    return rc;
-}
-
-static int both_all(struct recorder *recorder, const char *operation, lb_actor_fn *done,
-                    struct lb_error *err)
-{
-    int rc = 0;
-    for (int as = LB_RECORDED_FIRST; as <= LB_RECORDED_SECOND && done != NULL && rc == 0; as++) {
-        begin(recorder, operation, (enum lb_recorded_as)as);
-        rc = done(&recorder->actors[as], err);
-        end(recorder, rc, NULL, NULL);
+    if (!lb_strategy_has(&recorder->asked, section))
+        return 0;
+    for (int as = LB_RECORDED_FIRST; as <= LB_RECORDED_SECOND && rc == 0; as++) {
+        struct lb_actor *actor = &recorder->actors[as];
+        struct lb_item *item = &recorder->items[as];
+        begin(recorder, lb_section_text(section), (enum lb_recorded_as)as);
+        rc = is_class ? flow->class(actor, section, err) : flow->item(actor, section, item, err);
+        end(recorder, rc, NULL, is_class ? NULL : item);
         rc = rc < 0 ? rc : 0;
     }
     return rc;
@@ -281,29 +276,20 @@ static int both_all(struct recorder *recorder, const char *operation, lb_actor_f
 
 static int record_queue(struct recorder *recorder, struct lb_error *err)
 {
-    const struct lb_flow *flow = recorder->plan->strategy->flow;
+    static const enum lb_section_name order[] = {
+        LB_S_RENEW,       LB_S_COMPLETE,         LB_S_FREE,      LB_S_ERROR,
+        LB_S_CLEAR_ERROR, LB_S_CLEAR_ALL_ERRORS, LB_S_RESET_ALL, LB_S_RECOVER};
     int rc = put_and_claim(recorder, err);
     if (rc == 0)
         rc = claim(recorder, LB_RECORDED_REFUSED, err);
-    if (rc == 0)
-        rc = both_items(recorder, "renew", flow->renew_item, err);
-    if (rc == 0)
-        rc = both_items(recorder, "complete", flow->complete, err);
-    if (rc == 0 && flow->free_item != NULL)
-        rc = put_and_claim(recorder, err);
-    if (rc == 0)
-        rc = both_items(recorder, "free", flow->free_item, err);
-    if (rc == 0 && flow->error != NULL)
-        rc = put_and_claim(recorder, err);
-    if (rc == 0)
-        rc = both_items(recorder, "error", flow->error, err);
-    if (rc == 0)
-        rc = both_items(recorder, "clear-error", flow->clear_error, err);
-    if (rc == 0)
-        rc = both_all(recorder, "clear-all-errors", flow->clear_all_errors, err);
-    if (rc == 0)
-        rc = both_all(recorder, "reset-all", flow->reset_all, err);
-    return rc == 0 ? both_all(recorder, "recover", flow->recover, err) : rc;
+    for (size_t i = 0; i < sizeof order / sizeof order[0] && rc == 0; i++) {
+        bool takes_more = order[i] == LB_S_FREE || order[i] == LB_S_ERROR;
+        if (takes_more && lb_strategy_has(&recorder->asked, order[i]))
+            rc = put_and_claim(recorder, err);
+        if (rc == 0)
+            rc = both(recorder, order[i], err);
+    }
+    return rc;
 }
 
 /* --- life --- */

@@ -286,37 +286,36 @@ static int64_t claim(struct bench *b, int who, struct lb_item *item)
     return item->id;
 }
 
-static int op(struct bench *b, lb_item_fn *call, int who, const struct lb_item *item)
+static int op(struct bench *b, enum lb_section_name section, int who, const struct lb_item *item)
 {
     static struct lb_item copy; /* the try must not change the held item */
     copy.id = item->id;
     copy.token = item->token;
     copy.has_token = item->has_token;
     lb_bag_copy(&copy.bag, &item->bag);
-    int r = call(&b->actors[who], &copy, &b->err);
+    int r = b->strategy->flow->item(&b->actors[who], section, &copy, &b->err);
     CHECK(b, r >= 0);
     return r;
 }
 
 static void check_owned(struct bench *b, const struct lb_item *item)
 {
-    const struct lb_flow *flow = b->strategy->flow;
     bool is_held = b->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
     if (!checks_owner(b))
         return;
     /* Another worker, and the owner with an older claim's token. */
-    CHECK(b, op(b, flow->complete, 1, item) == LB_REFUSED);
-    CHECK(b, op(b, flow->error, 1, item) == LB_REFUSED);
-    CHECK(b, op(b, flow->free_item, 1, item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_COMPLETE, 1, item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_ERROR, 1, item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_FREE, 1, item) == LB_REFUSED);
     if (is_held)
         return;
-    CHECK(b, op(b, flow->clear_error, 1, item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_CLEAR_ERROR, 1, item) == LB_REFUSED);
     if (item->has_token) {
         static struct lb_item old;
         old.id = item->id;
         lb_bag_copy(&old.bag, &item->bag);
         old.bag.value[LB_SLOT_TOKEN] = lb_int(item->token - 1);
-        CHECK(b, op(b, flow->complete, 0, &old) == LB_REFUSED);
+        CHECK(b, op(b, LB_S_COMPLETE, 0, &old) == LB_REFUSED);
     }
 }
 
@@ -327,40 +326,40 @@ static void check_states(struct bench *b)
     /* Active: its owner's alone; then complete, and nothing more can be done with it. */
     CHECK(b, claim(b, 0, &item) == 1);
     check_owned(b, &item);
-    CHECK(b, op(b, flow->complete, 0, &item) == LB_OK);
-    CHECK(b, op(b, flow->complete, 0, &item) == LB_REFUSED);
-    CHECK(b, op(b, flow->error, 0, &item) == LB_REFUSED);
-    CHECK(b, op(b, flow->free_item, 0, &item) == LB_REFUSED);
-    CHECK(b, op(b, flow->clear_error, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_OK);
+    CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_ERROR, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_FREE, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_CLEAR_ERROR, 0, &item) == LB_REFUSED);
     CHECK(b, claim(b, 1, &again) == 0);
     /* Free: New again, and no longer the old owner's. */
     put(b, 2, 1, NULL);
     CHECK(b, claim(b, 0, &item) == 2);
-    CHECK(b, op(b, flow->free_item, 0, &item) == LB_OK);
-    CHECK(b, op(b, flow->complete, 0, &item) == LB_REFUSED);
-    CHECK(b, op(b, flow->free_item, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_FREE, 0, &item) == LB_OK);
+    CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_FREE, 0, &item) == LB_REFUSED);
     CHECK(b, claim(b, 1, &again) == 2);
     if (checks_owner(b))
-        CHECK(b, op(b, flow->complete, 0, &item) == LB_REFUSED);
+        CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_REFUSED);
     /* Errored: not claimed until the error is cleared. */
-    CHECK(b, op(b, flow->error, 1, &again) == LB_OK);
-    CHECK(b, op(b, flow->complete, 1, &again) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_ERROR, 1, &again) == LB_OK);
+    CHECK(b, op(b, LB_S_COMPLETE, 1, &again) == LB_REFUSED);
     CHECK(b, claim(b, 0, &item) == 0);
-    CHECK(b, op(b, flow->clear_error, 0, &again) == LB_OK);
-    CHECK(b, op(b, flow->clear_error, 0, &again) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_CLEAR_ERROR, 0, &again) == LB_OK);
+    CHECK(b, op(b, LB_S_CLEAR_ERROR, 0, &again) == LB_REFUSED);
     CHECK(b, claim(b, 0, &item) == 2);
-    CHECK(b, op(b, flow->error, 0, &item) == LB_OK);
-    CHECK(b, flow->clear_all_errors(&b->actors[0], &b->err) == LB_OK);
+    CHECK(b, op(b, LB_S_ERROR, 0, &item) == LB_OK);
+    CHECK(b, flow->class(&b->actors[0], LB_S_CLEAR_ALL_ERRORS, &b->err) == LB_OK);
     CHECK(b, claim(b, 0, &item) == 2);
-    CHECK(b, op(b, flow->complete, 0, &item) == LB_OK);
+    CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_OK);
     CHECK(b, claim(b, 0, &item) == 0);
     if (lb_strategy_has(&b->plan, LB_S_RESET_ALL)) {
-        CHECK(b, flow->reset_all(&b->actors[0], &b->err) == LB_OK);
+        CHECK(b, flow->class(&b->actors[0], LB_S_RESET_ALL, &b->err) == LB_OK);
         int64_t first = claim(b, 0, &item);
         CHECK(b, first == 1 || (b->any_order && first == 2));
-        CHECK(b, op(b, flow->complete, 0, &item) == LB_OK);
+        CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_OK);
         CHECK(b, claim(b, 1, &item) == 3 - first);
-        CHECK(b, op(b, flow->complete, 1, &item) == LB_OK);
+        CHECK(b, op(b, LB_S_COMPLETE, 1, &item) == LB_OK);
     }
 }
 
@@ -376,7 +375,7 @@ static void check_recover(struct bench *b)
     CHECK(b, claim(b, 0, &item) == 20);
     pause_ms(20);
     b->plan.ttl_ms = 0; /* a claim of 20 ms ago is a dead worker's */
-    CHECK(b, flow->recover(&b->actors[1], &b->err) == LB_OK);
+    CHECK(b, flow->class(&b->actors[1], LB_S_RECOVER, &b->err) == LB_OK);
     b->plan.ttl_ms = 600000;
     int64_t id = 0;
     for (int k = 0; k < PATIENCE_MS / 20 && id == 0;
@@ -386,8 +385,8 @@ static void check_recover(struct bench *b)
     }
     CHECK(b, id == 20);
     if (checks_owner(b))
-        CHECK(b, op(b, flow->complete, 0, &item) != LB_OK); /* refused, or its session was ended */
-    CHECK(b, op(b, flow->complete, 1, &again) == LB_OK);
+        CHECK(b, op(b, LB_S_COMPLETE, 0, &item) != LB_OK); /* refused, or its session was ended */
+    CHECK(b, op(b, LB_S_COMPLETE, 1, &again) == LB_OK);
     CHECK(b, lb_session_reconnect(&b->sessions[0], &b->err) == 0);
 }
 
@@ -411,14 +410,14 @@ static void check_batch(struct bench *b)
             seen |= 1u << (items[i].id - 100);
         }
         for (uint32_t i = 0; i < n; i++)
-            CHECK(b, op(b, flow->complete, 0, &items[i]) == LB_OK);
+            CHECK(b, op(b, LB_S_COMPLETE, 0, &items[i]) == LB_OK);
     }
     CHECK(b, seen == 0x3ff);
     CHECK(b, claim(b, 0, &items[0]) == 0);
     b->actors[1].task_class = "other";
     int64_t other = claim(b, 1, &items[0]);
     CHECK(b, other == 110 || (b->any_order && other == 111));
-    CHECK(b, op(b, flow->complete, 1, &items[0]) == LB_OK);
+    CHECK(b, op(b, LB_S_COMPLETE, 1, &items[0]) == LB_OK);
     b->actors[1].task_class = NULL;
 }
 
@@ -444,10 +443,9 @@ static void an_in_sub_select_claims_too_much(void **state)
 static void check_deleted(struct bench *b)
 {
     static struct lb_item item, again;
-    const struct lb_flow *flow = b->strategy->flow;
     CHECK(b, claim(b, 0, &item) == 1);
     CHECK(b, claim(b, 1, &again) == 0);
-    CHECK(b, op(b, flow->complete, 0, &item) == LB_OK);
+    CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_OK);
     CHECK(b, claim(b, 1, &again) == 0);
 }
 
@@ -486,9 +484,9 @@ static void check_groups(struct bench *b)
     put(b, 16, 1, NULL); /* 8 groups: both are of group 0 */
     CHECK(b, claim(b, 0, &first) == 8);
     CHECK(b, claim(b, 1, &second) == 0);
-    CHECK(b, op(b, b->strategy->flow->complete, 0, &first) == LB_OK);
+    CHECK(b, op(b, LB_S_COMPLETE, 0, &first) == LB_OK);
     CHECK(b, claim(b, 1, &second) == 16);
-    CHECK(b, op(b, b->strategy->flow->complete, 1, &second) == LB_OK);
+    CHECK(b, op(b, LB_S_COMPLETE, 1, &second) == LB_OK);
 }
 
 static void *put_later(void *arg)
@@ -549,11 +547,10 @@ static void queues_have_all_procedures(void **state)
 static void check_unowned_item(struct bench *b)
 {
     static struct lb_item item;
-    const struct lb_flow *flow = b->strategy->flow;
     put(b, 1, 1, NULL);
     CHECK(b, claim(b, 0, &item) == 1);
-    CHECK(b, op(b, flow->complete, 1, &item) == LB_OK); /* the owner is not checked */
-    CHECK(b, op(b, flow->complete, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_COMPLETE, 1, &item) == LB_OK); /* the owner is not checked */
+    CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_REFUSED);
 }
 
 static void a_published_task_is_completed_by_anybody(void **state)
@@ -572,9 +569,9 @@ static void check_taken_away(struct bench *b)
     int64_t marked = 0;
     /* Brings nothing, and deletes what the first one has. */
     CHECK(b, flow->claim(&b->actors[1], 1, &other, 1, &n, &marked, &b->err) == LB_BUSY);
-    CHECK(b, op(b, flow->error, 0, &item) == LB_REFUSED);
-    CHECK(b, op(b, flow->free_item, 0, &item) == LB_REFUSED);
-    CHECK(b, op(b, flow->complete, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_ERROR, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_FREE, 0, &item) == LB_REFUSED);
+    CHECK(b, op(b, LB_S_COMPLETE, 0, &item) == LB_REFUSED);
 }
 
 static void a_published_poll_takes_an_item_away(void **state)

@@ -279,6 +279,7 @@ static int run_fake(enum which which, const char *const *pairs, struct enough *e
                                    .shape = LB_LOCK,
                                    .no_database = true,
                                    .claims = LB_G_BIT(LB_G_EXCLUSIVE),
+                                   .operations = which == LENT ? 1u << LB_S_RENEW : 0,
                                    .flow = &flows[which]};
     struct lb_scenario scenario;
     the_stop = (struct lb_stop){0};

@@ -65,28 +65,23 @@ static int claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint
     return LB_OK;
 }
 
-static int renew(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
+static int end_or_renew(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
+                        struct lb_error *err)
 {
     (void)actor;
     (void)err;
-    queue.renewed[item->id]++;
-    return item->id == 1 ? LB_REFUSED : LB_OK;
-}
-
-static int complete(struct lb_actor *actor, struct lb_item *item, struct lb_error *err)
-{
-    (void)actor;
-    (void)err;
-    queue.completed[item->id]++;
-    return LB_OK;
+    if (section == LB_S_RENEW)
+        queue.renewed[item->id]++;
+    else
+        queue.completed[item->id]++;
+    return section == LB_S_RENEW && item->id == 1 ? LB_REFUSED : LB_OK;
 }
 
 static const struct lb_flow flow = {.setup = setup,
                                     .open = open_actor,
                                     .put = put,
                                     .claim = claim,
-                                    .complete = complete,
-                                    .renew_item = renew,
+                                    .item = end_or_renew,
                                     .close = close_actor,
                                     .teardown = setup};
 
@@ -97,6 +92,7 @@ static struct lb_outcome *run(const char *renewals)
                                          .no_database = true,
                                          .is_lease = true,
                                          .claims = LB_G_BIT(LB_G_NO_DUPLICATE),
+                                         .operations = 1u << LB_S_COMPLETE | 1u << LB_S_RENEW,
                                          .flow = &flow};
     const char *const pairs[] = {"shape", "queue", "workers", "1",     "backlog", "2",   "batch",
                                  "2",     "hold",  "20ms",    "renew", renewals,  "ttl", "10m",

@@ -94,7 +94,7 @@ static void ask_lock(struct lb_asking *m)
 static void ask_queue(struct lb_asking *m)
 {
     const struct lb_strategy *strategy = m->strategy;
-    bool recovers = strategy->flow->recover != NULL;
+    bool recovers = (strategy->operations >> LB_S_RECOVER & 1) != 0;
     bool comes_back = strategy->is_lease || strategy->is_heard_of || recovers;
     add(m, "drain", NULL, NULL, "a crowd at a backlog, and its books");
     if (strategy->is_lease)

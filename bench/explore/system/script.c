@@ -157,13 +157,12 @@ static int take_lock(struct script *script, struct lb_error *err)
     const struct lb_strategy_plan *plan = task->actor.plan;
     int r = LB_OK;
     task->memory = &grant_of(script)->bag;
-    if (plan->strategy->flow->enqueue != NULL && lb_strategy_has(plan, LB_S_ENQUEUE))
+    if (lb_strategy_has(plan, LB_S_ENQUEUE))
         r = insist(script, lb_operate_enqueue, LB_STEP_POLL, err);
     if (r != LB_OK)
         return r;
     r = insist(script, lb_operate_acquire, LB_STEP_POLL, err);
-    if (r == LB_TIMEOUT && plan->strategy->flow->cancel != NULL &&
-        lb_strategy_has(plan, LB_S_CANCEL)) {
+    if (r == LB_TIMEOUT && lb_strategy_has(plan, LB_S_CANCEL)) {
         int cancelled = lb_task_begin_try(task, LB_STEP_POLL, err);
         if (cancelled >= 0)
             cancelled = lb_operate_cancel(&task->op, &script->request, grant_of(script), err);

@@ -304,13 +304,8 @@ static int make_locking(struct lb_testbed *testbed, struct lb_error *err)
 
 static bool has_section(const struct lb_testbed *testbed, enum lb_section_name name)
 {
-    const struct lb_flow *flow = testbed->plan.strategy->flow;
-    bool is_queue = testbed->plan.strategy->shape == LB_QUEUE;
-    if (!lb_testbed_has_programs(testbed))
-        return testbed->program->sections[name].present;
-    return name == LB_S_RECOVER ? flow->recover != NULL
-           : is_queue           ? flow->renew_item != NULL
-                                : flow->renew != NULL;
+    return lb_testbed_has_programs(testbed) ? (testbed->plan.strategy->operations >> name & 1) != 0
+                                            : testbed->program->sections[name].present;
 }
 
 /* Faults inside sessions of ours are impossible for a program's. */

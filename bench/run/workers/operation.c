@@ -85,6 +85,12 @@ static inline uint8_t token_flag(const struct lb_grant *grant)
     return grant->has_token ? LB_EVF_TOKEN : 0;
 }
 
+/* Does a program lack this operation? Files say so before the run. */
+static bool lacks(const struct lb_strategy_plan *plan, enum lb_section_name section)
+{
+    return plan->program == NULL && !lb_strategy_has(plan, section);
+}
+
 int lb_operate_enqueue(struct lb_operator *op, const struct lb_request *request,
                        struct lb_grant *grant, struct lb_error *err)
 {
@@ -144,7 +150,7 @@ int lb_operate_renew(struct lb_operator *op, const struct lb_request *request,
 {
     assert(op->holds);
     const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    if (flow->renew == NULL)
+    if (lacks(op->actor->plan, LB_S_RENEW))
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no renew",
                        op->actor->plan->strategy->name);
     uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
@@ -246,20 +252,31 @@ static uint32_t renewed_ms(const struct lb_operator *op, enum lb_op which)
     return op->lease_ms > 0 ? op->lease_ms : op->actor->plan->limit_ms;
 }
 
-static int operate_item(struct lb_operator *op, enum lb_op which, lb_item_fn *call,
+static enum lb_section_name section_of(enum lb_op which)
+{
+    return which == LB_OP_COMPLETE      ? LB_S_COMPLETE
+           : which == LB_OP_ERROR       ? LB_S_ERROR
+           : which == LB_OP_FREE        ? LB_S_FREE
+           : which == LB_OP_CLEAR_ERROR ? LB_S_CLEAR_ERROR
+                                        : LB_S_RENEW;
+}
+
+static int operate_item(struct lb_operator *op, enum lb_op which, enum lb_section_name section,
                         struct lb_item *item, struct lb_error *err)
 {
-    if (call == NULL)
-        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
-                       op->actor->plan->strategy->name, lb_op_name((int)which));
+    const struct lb_strategy_plan *plan = op->actor->plan;
+    if (lacks(plan, section))
+        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s", plan->strategy->name,
+                       lb_op_name((int)which));
     invoke(op, which, 0, (uint64_t)item->id, renewed_ms(op, which), 0);
-    int answer = take(op, which) ? call(op->actor, item, err) : LB_TIMEOUT;
+    int answer =
+        take(op, which) ? plan->strategy->flow->item(op->actor, section, item, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = (uint8_t)which,
                              .value = (uint64_t)item->id,
                              .arg = renewed_ms(op, which),
                              .flags = (uint8_t)(answer == LB_OK ? LB_EVF_EFFECTIVE : 0)};
-    if (which == LB_OP_CLEAR_ERROR || !lb_strategy_holds_in_tx(op->actor->plan))
+    if (which == LB_OP_CLEAR_ERROR || !lb_strategy_holds_in_tx(plan))
         return finish(op, LB_M_RELEASE, &event, answer);
     /* Contention ends the claim of all its items: they are given back, and changes to them are
      * undone. The history shows it like a lost connection. */
@@ -274,19 +291,12 @@ static int operate_item(struct lb_operator *op, enum lb_op which, lb_item_fn *ca
 int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,
                     struct lb_error *err)
 {
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    lb_item_fn *call = which == LB_OP_COMPLETE      ? flow->complete
-                       : which == LB_OP_ERROR       ? flow->error
-                       : which == LB_OP_FREE        ? flow->free_item
-                       : which == LB_OP_CLEAR_ERROR ? flow->clear_error
-                       : which == LB_OP_RENEW_ITEM  ? flow->renew_item
-                                                    : NULL;
-    return operate_item(op, which, call, item, err);
+    return operate_item(op, which, section_of(which), item, err);
 }
 
 int lb_operate_retry(struct lb_operator *op, struct lb_item *item, struct lb_error *err)
 {
-    return operate_item(op, LB_OP_FREE, op->actor->plan->strategy->flow->retry, item, err);
+    return operate_item(op, LB_OP_FREE, LB_S_RETRY, item, err);
 }
 
 static void invoke_more(struct lb_operator *op, enum lb_op which, int64_t id)
@@ -355,14 +365,6 @@ static bool end_batch(struct lb_operator *op, enum lb_op which, struct lb_batch 
     for (uint32_t i = 0; i < batch->n_others; i++)
         end_one(op, which, batch->others[i], LB_OK);
     return is_unknown;
-}
-
-static enum lb_section_name section_of(enum lb_op which)
-{
-    return which == LB_OP_COMPLETE ? LB_S_COMPLETE
-           : which == LB_OP_ERROR  ? LB_S_ERROR
-           : which == LB_OP_FREE   ? LB_S_FREE
-                                   : LB_S_RENEW;
 }
 
 int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *batch,
@@ -438,14 +440,16 @@ void lb_operate_pipeline(struct lb_operator *op, enum lb_op which, struct lb_pip
 }
 
 /* age_ms: the age of claims that a recovery takes; 0: those of dead workers. */
-static int operate_class(struct lb_operator *op, enum lb_op which, lb_actor_fn *call,
+static int operate_class(struct lb_operator *op, enum lb_op which, enum lb_section_name section,
                          uint32_t age_ms, struct lb_error *err)
 {
-    if (call == NULL)
-        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s",
-                       op->actor->plan->strategy->name, lb_op_name((int)which));
+    const struct lb_strategy_plan *plan = op->actor->plan;
+    if (lacks(plan, section))
+        return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s", plan->strategy->name,
+                       lb_op_name((int)which));
     invoke(op, which, 0, 0, age_ms, 0);
-    int answer = take(op, which) ? call(op->actor, err) : LB_TIMEOUT;
+    int answer =
+        take(op, which) ? plan->strategy->flow->class(op->actor, section, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = (uint8_t)which};
     return finish(op, LB_M_RELEASE, &event, answer);
@@ -453,13 +457,11 @@ static int operate_class(struct lb_operator *op, enum lb_op which, lb_actor_fn *
 
 int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err)
 {
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    lb_actor_fn *call = which == LB_OP_CLEAR_ALL   ? flow->clear_all_errors
-                        : which == LB_OP_RESET_ALL ? flow->reset_all
-                        : which == LB_OP_RECOVER   ? flow->recover
-                                                   : NULL;
+    enum lb_section_name section = which == LB_OP_CLEAR_ALL   ? LB_S_CLEAR_ALL_ERRORS
+                                   : which == LB_OP_RESET_ALL ? LB_S_RESET_ALL
+                                                              : LB_S_RECOVER;
     /* Slow and dead workers cannot be distinguished: claims older than ttl are freed. */
-    return operate_class(op, which, call, which == LB_OP_RECOVER ? op->actor->plan->limit_ms : 0,
+    return operate_class(op, which, section, which == LB_OP_RECOVER ? op->actor->plan->limit_ms : 0,
                          err);
 }
 
@@ -467,16 +469,16 @@ int lb_operate_sweep(struct lb_operator *op, struct lb_error *err)
 {
     const struct lb_strategy_plan *plan = op->actor->plan;
     bool takes_old = plan->program != NULL && plan->program->sweeps_by_life;
-    return operate_class(op, LB_OP_RECOVER, plan->strategy->flow->sweep,
-                         takes_old ? plan->limit_ms : 0, err);
+    return operate_class(op, LB_OP_RECOVER, LB_S_SWEEP, takes_old ? plan->limit_ms : 0, err);
 }
 
 int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct lb_error *err)
 {
     const struct lb_strategy_plan *plan = op->actor->plan;
     invoke(op, LB_OP_BEAT, log, 0, 0, 0);
-    lb_actor_fn *call = enrolls ? plan->strategy->flow->enroll : plan->strategy->flow->beat;
-    int answer = take(op, LB_OP_BEAT) ? call(op->actor, err) : LB_TIMEOUT;
+    enum lb_section_name section = enrolls ? LB_S_REGISTER : LB_S_HEARTBEAT;
+    int answer =
+        take(op, LB_OP_BEAT) ? plan->strategy->flow->class(op->actor, section, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = LB_OP_BEAT, .object = log, .arg = plan->limit_ms};
     return finish(op, LB_M_RELEASE, &event, answer);
@@ -491,7 +493,7 @@ int lb_operate_sign_off(struct lb_operator *op, uint32_t log, struct lb_error *e
                                   .type = LB_EV_NOTE});
     if (!take(op, LB_OP_BEAT))
         return LB_TIMEOUT;
-    int answer = op->actor->plan->strategy->flow->sign_off(op->actor, err);
+    int answer = op->actor->plan->strategy->flow->class(op->actor, LB_S_UNREGISTER, err);
     if (op->lender != NULL)
         op->lender->give(op->lender_arg, LB_OP_BEAT, answer);
     return answer;
