@@ -5,8 +5,6 @@
  */
 #include "strategy.h"
 
-static const char *const walk_choices[] = {"statement", "cursor", NULL};
-
 const struct lb_strategy lb_strategy_advisory_no_recheck = {
     .name = "advisory-no-recheck",
     .summary = "control: an advisory walk that believes its snapshot",
@@ -29,7 +27,7 @@ const struct lb_strategy lb_strategy_advisory_no_recheck = {
         (const struct lb_option[]){
             {.name = "walk",
              .default_value = "statement",
-             .choices = walk_choices,
+             .choices = (const char *const[]){"statement", "cursor", NULL},
              .help = "the walk as one statement, or as a cursor: snapshot and locks are then steps "
                      "of their own, which explore can part"},
             {0},

@@ -7,8 +7,6 @@
  */
 #include "strategy.h"
 
-static const char *const wait_choices[] = {"block", "try", NULL};
-
 const struct lb_strategy lb_strategy_advisory_session = {
     .name = "advisory-session",
     .summary = "advisory lock held by the session",
@@ -36,7 +34,7 @@ const struct lb_strategy lb_strategy_advisory_session = {
         (const struct lb_option[]){
             {.name = "wait",
              .default_value = "block",
-             .choices = wait_choices,
+             .choices = (const char *const[]){"block", "try", NULL},
              .help = "wait in the server's queue, or ask and poll"},
             {0},
         },

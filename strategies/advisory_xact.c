@@ -6,8 +6,6 @@
  */
 #include "strategy.h"
 
-static const char *const wait_choices[] = {"block", "try", NULL};
-
 const struct lb_strategy lb_strategy_advisory_xact = {
     .name = "advisory-xact",
     .summary = "advisory lock held by a transaction",
@@ -26,7 +24,7 @@ const struct lb_strategy lb_strategy_advisory_xact = {
         (const struct lb_option[]){
             {.name = "wait",
              .default_value = "block",
-             .choices = wait_choices,
+             .choices = (const char *const[]){"block", "try", NULL},
              .help = "wait in the server's queue, or ask and poll"},
             {0},
         },

@@ -11,8 +11,6 @@
  */
 #include "strategy.h"
 
-static const char *const recurring_choices[] = {"no", "yes", NULL};
-
 const struct lb_strategy lb_strategy_cas = {
     .name = "cas",
     .summary = "read, then conditional UPDATE by version",
@@ -28,7 +26,7 @@ const struct lb_strategy lb_strategy_cas = {
         (const struct lb_option[]){
             {.name = "recurring",
              .default_value = "no",
-             .choices = recurring_choices,
+             .choices = (const char *const[]){"no", "yes", NULL},
              .help = "complete items are due again after the scenario's period"},
             {0},
         },

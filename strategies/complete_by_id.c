@@ -5,8 +5,6 @@
  */
 #include "strategy.h"
 
-static const char *const ends_choices[] = {"each", "batch", NULL};
-
 const struct lb_strategy lb_strategy_complete_by_id = {
     .name = "complete-by-id",
     .summary = "control: completion does not ask whose claim it is",
@@ -33,7 +31,7 @@ const struct lb_strategy lb_strategy_complete_by_id = {
         (const struct lb_option[]){
             {.name = "ends",
              .default_value = "each",
-             .choices = ends_choices,
+             .choices = (const char *const[]){"each", "batch", NULL},
              .help =
                  "items of a claim are ended, and renewed, one by one, or all by one statement"},
             {0},

@@ -28,10 +28,6 @@
  */
 #include "strategy.h"
 
-static const char *const form_choices[] = {"extended", "published", "parted", NULL};
-static const char *const read_choices[] = {"snapshot", "locking", NULL};
-static const char *const insert_choices[] = {"autocommit", "transaction", NULL};
-
 const struct lb_strategy lb_strategy_fifo_poll = {
     .name = "fifo-poll",
     .summary = "control table polled in identity order: insert, wait to be first, delete",
@@ -80,17 +76,17 @@ const struct lb_strategy lb_strategy_fifo_poll = {
         (const struct lb_option[]){
             {.name = "form",
              .default_value = "extended",
-             .choices = form_choices,
+             .choices = (const char *const[]){"extended", "published", "parted", NULL},
              .help = "with the article's extensions; the table of two columns; or that table, with "
                      "an INSERT that takes its number from a statement before it (MariaDB)"},
             {.name = "read",
              .default_value = "snapshot",
-             .choices = read_choices,
+             .choices = (const char *const[]){"snapshot", "locking", NULL},
              .help = "how a poll reads: from a snapshot, or waiting for uncommitted rows "
                      "(not on PostgreSQL)"},
             {.name = "insert",
              .default_value = "autocommit",
-             .choices = insert_choices,
+             .choices = (const char *const[]){"autocommit", "transaction", NULL},
              .help = "the INSERT by itself, or in a transaction that tx-pause lengthens"},
             {.name = "stale_ms",
              .default_value = "0",

@@ -16,9 +16,6 @@
  */
 #include "strategy.h"
 
-static const char *const form_choices[] = {"commit", "published", NULL};
-static const char *const recurring_choices[] = {"no", "yes", NULL};
-
 const struct lb_strategy lb_strategy_gatekeeper = {
     .name = "gatekeeper",
     .summary = "a claim inside of an advisory lock",
@@ -42,12 +39,12 @@ const struct lb_strategy lb_strategy_gatekeeper = {
         (const struct lb_option[]){
             {.name = "form",
              .default_value = "commit",
-             .choices = form_choices,
+             .choices = (const char *const[]){"commit", "published", NULL},
              .help = "the lock is released by the COMMIT, or, as published, before it with hints "
                      "inside"},
             {.name = "recurring",
              .default_value = "no",
-             .choices = recurring_choices,
+             .choices = (const char *const[]){"no", "yes", NULL},
              .help = "complete items are due again after the scenario's period"},
             {0},
         },

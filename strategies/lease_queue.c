@@ -14,10 +14,6 @@
  */
 #include "strategy.h"
 
-static const char *const done_choices[] = {"keep", "delete", NULL};
-static const char *const ends_choices[] = {"each", "batch", NULL};
-static const char *const recurring_choices[] = {"no", "yes", NULL};
-
 const struct lb_strategy lb_strategy_lease_queue = {
     .name = "lease-queue",
     .summary = "SKIP LOCKED with a visibility timeout, fenced completion",
@@ -35,15 +31,15 @@ const struct lb_strategy lb_strategy_lease_queue = {
         (const struct lb_option[]){
             {.name = "recurring",
              .default_value = "no",
-             .choices = recurring_choices,
+             .choices = (const char *const[]){"no", "yes", NULL},
              .help = "complete items are due again after the scenario's period"},
             {.name = "done",
              .default_value = "keep",
-             .choices = done_choices,
+             .choices = (const char *const[]){"keep", "delete", NULL},
              .help = "what becomes of completed items; reset-all and recurring=yes need keep"},
             {.name = "ends",
              .default_value = "each",
-             .choices = ends_choices,
+             .choices = (const char *const[]){"each", "batch", NULL},
              .help =
                  "items of a claim are ended, and renewed, one by one, or all by one statement"},
             {0},

@@ -22,10 +22,6 @@
  */
 #include "strategy.h"
 
-static const char *const slip_choices[] = {"no", "yes", NULL};
-static const char *const times_choices[] = {"ms", "second", NULL};
-static const char *const first_run_choices[] = {"null", "now", NULL};
-
 const struct lb_strategy lb_strategy_lease_update = {
     .name = "lease-update",
     .summary = "conditional UPDATE of a job_status row, with the nodes' clocks and a timeout",
@@ -68,15 +64,15 @@ const struct lb_strategy lb_strategy_lease_update = {
         (const struct lb_option[]){
             {.name = "first_run",
              .default_value = "null",
-             .choices = first_run_choices,
+             .choices = (const char *const[]){"null", "now", NULL},
              .help = "next_run of a new job: null as published, or now"},
             {.name = "times",
              .default_value = "ms",
-             .choices = times_choices,
+             .choices = (const char *const[]){"ms", "second", NULL},
              .help = "milliseconds, or datetimes of whole seconds"},
             {.name = "slip",
              .default_value = "no",
-             .choices = slip_choices,
+             .choices = (const char *const[]){"no", "yes", NULL},
              .help = "yes: last_run is written and last_run_started is asked, as in the text"},
             {0},
         },

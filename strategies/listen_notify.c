@@ -22,8 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const recurring_choices[] = {"no", "yes", NULL};
-
 /* The channel is per run: names of channels are shared by the whole database. */
 static int open_actor(struct lb_actor *actor, struct lb_error *err)
 {
@@ -103,7 +101,7 @@ const struct lb_strategy lb_strategy_listen_notify = {
              .help = "how long a consumer that found nothing waits for the bell"},
             {.name = "recurring",
              .default_value = "no",
-             .choices = recurring_choices,
+             .choices = (const char *const[]){"no", "yes", NULL},
              .help = "complete items are due again after the scenario's period"},
             {0},
         },

@@ -9,8 +9,6 @@
  */
 #include "strategy.h"
 
-static const char *const insert_form_choices[] = {"error", "ignore", NULL};
-
 const struct lb_strategy lb_strategy_lock_row = {
     .name = "lock-row",
     .summary = "insert a row to lock, delete it to release",
@@ -28,7 +26,7 @@ const struct lb_strategy lb_strategy_lock_row = {
         (const struct lb_option[]){
             {.name = "insert_form",
              .default_value = "error",
-             .choices = insert_form_choices,
+             .choices = (const char *const[]){"error", "ignore", NULL},
              .help = "a duplicate key is an error, or ignored"},
             {0},
         },

@@ -24,11 +24,6 @@
  */
 #include "strategy.h"
 
-static const char *const mode_choices[] = {"share row exclusive", "exclusive", "access exclusive",
-                                           "share", NULL};
-static const char *const form_choices[] = {"read", "returning", "published", NULL};
-static const char *const done_choices[] = {"delete", "keep", NULL};
-
 const struct lb_strategy lb_strategy_merge_table_lock = {
     .name = "merge-table-lock",
     .summary = "MERGE under a table lock: one statement claims and finishes",
@@ -70,15 +65,16 @@ const struct lb_strategy lb_strategy_merge_table_lock = {
         (const struct lb_option[]){
             {.name = "lock_mode",
              .default_value = "share row exclusive",
-             .choices = mode_choices,
+             .choices = (const char *const[]){"share row exclusive", "exclusive",
+                                              "access exclusive", "share", NULL},
              .help = "mode of the table lock"},
             {.name = "form",
              .default_value = "read",
-             .choices = form_choices,
+             .choices = (const char *const[]){"read", "returning", "published", NULL},
              .help = "how a claim learns what it took; published: the article's statement"},
             {.name = "done",
              .default_value = "delete",
-             .choices = done_choices,
+             .choices = (const char *const[]){"delete", "keep", NULL},
              .help = "what becomes of completed items; reset-all needs keep"},
             {0},
         },

@@ -28,10 +28,6 @@
  */
 #include "strategy.h"
 
-static const char *const form_choices[] = {"safe", "published", NULL};
-static const char *const offset_choices[] = {"first", "random", NULL};
-static const char *const recurring_choices[] = {"no", "yes", NULL};
-
 const struct lb_strategy lb_strategy_nowait = {
     .name = "nowait",
     .summary = "task list: FOR UPDATE NOWAIT on the first new row, back off when refused",
@@ -55,18 +51,18 @@ const struct lb_strategy lb_strategy_nowait = {
         (const struct lb_option[]){
             {.name = "form",
              .default_value = "safe",
-             .choices = form_choices,
+             .choices = (const char *const[]){"safe", "published", NULL},
              .help = "ordered, and completed by owner and token; or the article's statements"},
             {.name = "offset",
              .default_value = "first",
-             .choices = offset_choices,
+             .choices = (const char *const[]){"first", "random", NULL},
              .help = "try the first new row, or one of the first :spread"},
             {.name = "spread",
              .default_value = "20",
              .help = "how many rows offset=random chooses from"},
             {.name = "recurring",
              .default_value = "no",
-             .choices = recurring_choices,
+             .choices = (const char *const[]){"no", "yes", NULL},
              .help = "complete items are due again after the scenario's period"},
             {0},
         },

@@ -28,11 +28,6 @@
  */
 #include "strategy.h"
 
-static const char *const form_choices[] = {"cte", "eq", "any", "in", "update", NULL};
-static const char *const done_choices[] = {"keep", "delete", NULL};
-static const char *const ends_choices[] = {"each", "batch", NULL};
-static const char *const recurring_choices[] = {"no", "yes", NULL};
-
 const struct lb_strategy lb_strategy_skip_locked = {
     .name = "skip-locked",
     .summary = "SKIP LOCKED, status column with lookup table, oldest first",
@@ -65,19 +60,19 @@ const struct lb_strategy lb_strategy_skip_locked = {
         (const struct lb_option[]){
             {.name = "form",
              .default_value = "cte",
-             .choices = form_choices,
+             .choices = (const char *const[]){"cte", "eq", "any", "in", "update", NULL},
              .help = "how the sub-select is tied to the UPDATE"},
             {.name = "recurring",
              .default_value = "no",
-             .choices = recurring_choices,
+             .choices = (const char *const[]){"no", "yes", NULL},
              .help = "complete items are due again after the scenario's period"},
             {.name = "done",
              .default_value = "keep",
-             .choices = done_choices,
+             .choices = (const char *const[]){"keep", "delete", NULL},
              .help = "what becomes of completed items; reset-all and recurring=yes need keep"},
             {.name = "ends",
              .default_value = "each",
-             .choices = ends_choices,
+             .choices = (const char *const[]){"each", "batch", NULL},
              .help = "items of a claim are ended one by one, or all by one statement"},
             {0},
         },

@@ -7,9 +7,6 @@
  */
 #include "strategy.h"
 
-static const char *const lock_mode_choices[] = {"access exclusive", "exclusive",
-                                                "share row exclusive", NULL};
-
 const struct lb_strategy lb_strategy_table_lock = {
     .name = "table-lock",
     .summary = "LOCK TABLE held in a transaction",
@@ -26,7 +23,8 @@ const struct lb_strategy lb_strategy_table_lock = {
         (const struct lb_option[]){
             {.name = "lock_mode",
              .default_value = "access exclusive",
-             .choices = lock_mode_choices,
+             .choices = (const char *const[]){"access exclusive", "exclusive",
+                                              "share row exclusive", NULL},
              .help = "mode of the table lock"},
             {0},
         },
