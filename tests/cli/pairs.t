@@ -118,13 +118,14 @@ like($out =~ s/\n\s+/ /gr, qr/no-duplicate: line \d+: a recovery may take what a
 
 # --- one run: what is not judged is named, and nowhere held ---
 my $not_judged = scratch() . '/not-judged';
-($status, $out) = lockbench('run', '-s', $lt, @back, '-o', $not_judged);
+my %file = map { $_ => scratch() . "/not-judged.$_" } 'markdown', 'csv';
+($status, $out) = lockbench('run', '-s', $lt, @back, '-o', $not_judged, '--format', 'text', map { ('--format', "$_:$file{$_}") } sort keys %file);
 my ($stored) = glob "$not_judged/*";
 like($out, qr/^claimed, and not tested: no-loss$/m, 'text names it');
-($status, $out) = lockbench('show', $stored, '--format', 'markdown');
+$out = slurp($file{markdown});
 like($out, qr/^- lossy-lt on sqlite, give-back: no-loss is not tested: line \d+: an item/m, 'Markdown: with the reason');
 like($out, qr/\| inconclusive \|/, '... and the row is not held');
-($status, $out) = lockbench('show', $stored, '--format', 'csv');
+$out = slurp($file{csv});
 my ($head, $row) = map { [split /,/, s/\r//r, -1] } split /\n/, $out;
 my %field = map { $head->[$_] => $row->[$_] } 0 .. $#$head;
 is("$field{verdict}: $field{not_tested}", 'inconclusive: no-loss', 'CSV: in its column');
