@@ -56,6 +56,18 @@ static double median(double *values, size_t n)
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+void lb_cell_histogram(const struct lb_cell *cell, bool from_intended, struct lb_histogram *ret_sum)
+{
+    lb_histogram_reset(ret_sum);
+    for (size_t r = 0; r < cell->n_runs; r++) {
+        const struct lb_outcome *run = cell->runs[r];
+        const struct lb_histogram *one =
+            from_intended ? run->response[LB_M_ACQUIRE] : run->service[LB_M_ACQUIRE];
+        if (one != NULL)
+            lb_histogram_add(ret_sum, one);
+    }
+}
+
 const struct lb_histogram *lb_run_wait(const struct lb_outcome *run)
 {
     return run->response[LB_M_ACQUIRE] != NULL ? run->response[LB_M_ACQUIRE]

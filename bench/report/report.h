@@ -127,6 +127,10 @@ struct lb_summary {
     bool has_latency;
 };
 void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summary);
+/* The waits of all runs together, into sum, which is emptied before: from the intended start where
+ * there is one, or from the actual one. */
+void lb_cell_histogram(const struct lb_cell *cell, bool from_intended,
+                       struct lb_histogram *ret_sum);
 /* The waits of a run, from the intended start where there is one; NULL: none. */
 const struct lb_histogram *lb_run_wait(const struct lb_outcome *run);
 

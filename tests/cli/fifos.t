@@ -17,7 +17,7 @@ my ($result) = glob "$scratch/r/*";
 # Gives it a minute; whoever waits for a writer of the FIFO is killed.
 sub within_a_minute { return finish(start_program('timeout', '-s', 'KILL', '60', $ENV{LOCKBENCH}, @_)) }
 
-for my $name ('run.json', 'intervals.jsonl', 'latency.hlog') {
+for my $name ('run.json', 'intervals.jsonl') {
     rename "$result/$name", "$scratch/kept" or die "$name: $!";
     POSIX::mkfifo("$result/$name", 0600) or die "$name: $!";
     my ($status, $out, $err) = within_a_minute('report', $result, '-o', '-');

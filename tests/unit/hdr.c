@@ -300,94 +300,6 @@ static int write_files(const char *dir, struct lb_random *random)
     return 0;
 }
 
-/* --- reading back --- */
-
-static int keep_histogram(void *arg, const char *tag, const struct lb_histogram *histogram,
-                          struct lb_error *err)
-{
-    (void)err;
-    assert_string_equal(tag, "a/b/1/acquire");
-    memcpy(arg, histogram, sizeof *histogram);
-    return 0;
-}
-
-static int read_text(const char *text, struct lb_histogram *into, struct lb_error *err)
-{
-    char path[] = "/tmp/lockbench-hdr.XXXXXX";
-    int fd = mkstemp(path);
-    assert_true(fd >= 0);
-    FILE *file = fdopen(fd, "w");
-    fputs(text, file);
-    fclose(file);
-    int rc = lb_hdr_log_read(path, keep_histogram, into, err);
-    unlink(path);
-    return rc;
-}
-
-static char *written(const struct lb_histogram *histogram)
-{
-    char *text = NULL;
-    size_t size;
-    struct lb_error err;
-    FILE *out = open_memstream(&text, &size);
-    lb_hdr_log_begin(out, "test", 0);
-    assert_int_equal(lb_hdr_log_write(out, "a/b/1/acquire", 0, 1, histogram, &err), 0);
-    fclose(out);
-    return text;
-}
-
-static void what_is_written_is_read(void **state)
-{
-    struct lb_histogram *histogram = lb_histogram_new(), *back = lb_histogram_new();
-    struct lb_error err;
-    for (int i = 0; i < VALUES; i++) /* up to 2^52, with overflow */
-        lb_histogram_record(histogram,
-                            lb_random_next(*state) >> (12 + lb_random_next(*state) % 50));
-    char *text = written(histogram);
-    assert_int_equal(read_text(text, back, &err), 0);
-    assert_int_equal(back->count, histogram->count);
-    assert_int_equal(back->overflow, histogram->overflow);
-    assert_memory_equal(back->buckets, histogram->buckets, sizeof histogram->buckets);
-    assert_true(lb_histogram_quantile(back, 0.5) == lb_histogram_quantile(histogram, 0.5));
-    free(text);
-    lb_histogram_free(histogram);
-    lb_histogram_free(back);
-}
-
-/* Any byte of it may be wrong: a message or other numbers, and never more than that. */
-static void broken_logs_are_refused(void **state)
-{
-    static const char *const wrong[][2] = {
-        {"Tag=x", "1: not four fields"},
-        {"1,2", "1: not four fields"},
-        {"#[c]\n1,2,3,!!", "2: the histogram is not base64"},
-        {"1,2,3,", "1: the histogram is not base64"},
-        {"1,2,3,AAAAAAAAAAAAAAAA", "1: the histogram is not a compressed one of version 2"},
-        {"1,2,3,HISTFAAAAAAAAAAA", "1: the histogram cannot be unpacked"},
-    };
-    struct lb_histogram *histogram = lb_histogram_new(), *back = lb_histogram_new();
-    struct lb_error err;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        assert_int_equal(read_text(wrong[i][0], back, &err), LB_E_FILE);
-        assert_non_null(strstr(err.message, wrong[i][1]));
-    }
-    for (int i = 0; i < 100; i++)
-        lb_histogram_record(histogram, lb_random_next(*state) >> 40);
-    char *text = written(histogram);
-    size_t first = (size_t)(strrchr(text, ',') - text) + 1, last = strlen(text) - 1;
-    for (int i = 0; i < 300; i++) {
-        size_t at = first + lb_random_below(*state, last - first);
-        char was = text[at];
-        text[at] = (char)('0' + lb_random_below(*state, 70));
-        if (text[at] != ',')
-            read_text(text, back, &err);
-        text[at] = was;
-    }
-    free(text);
-    lb_histogram_free(histogram);
-    lb_histogram_free(back);
-}
-
 int main(int argc, char **argv)
 {
     uint64_t seed = lb_test_seed();
@@ -400,8 +312,6 @@ int main(int argc, char **argv)
         cmocka_unit_test_prestate(what_is_encoded_is_decoded, &random),
         cmocka_unit_test(extremes_are_encoded),
         cmocka_unit_test(a_distribution_is_text),
-        cmocka_unit_test_prestate(what_is_written_is_read, &random),
-        cmocka_unit_test_prestate(broken_logs_are_refused, &random),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,12 +25,6 @@ void lb_hdr_log_begin(FILE *out, const char *comment, uint64_t start_unix_ns);
  * Returns 0, LB_E_MEMORY, or LB_E_ENV when out is in error. */
 int lb_hdr_log_write(FILE *out, const char *tag, uint64_t start_ns, uint64_t length_ns,
                      const struct lb_histogram *histogram, struct lb_error *err);
-/* Reads a log: take is called with the tag ("" if there is none) and the histogram of each line, in
- * order; a return value other than 0 ends the reading. Returns 0, that, LB_E_FILE with "path:line:
- * what", or LB_E_MEMORY. */
-typedef int lb_hdr_line_fn(void *arg, const char *tag, const struct lb_histogram *histogram,
-                           struct lb_error *err);
-int lb_hdr_log_read(const char *path, lb_hdr_line_fn *take, void *arg, struct lb_error *err);
 /* The percentile distribution, in microseconds. Returns 0 or LB_E_ENV. */
 int lb_hgrm_write(FILE *out, const struct lb_histogram *histogram, struct lb_error *err);
 

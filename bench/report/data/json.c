@@ -20,6 +20,8 @@
 #include <string.h>
 #include <time.h>
 
+enum { STEPS_PER_HALVING = 4 }; /* of a spectrum */
+
 static json_t *facts_json(const struct lb_fact *facts, size_t n)
 {
     struct lb_object object = lb_object_new();
@@ -440,6 +442,37 @@ static json_t *summary_json(const struct lb_cell *cell)
     return lb_object_end(&object);
 }
 
+/* 1/(1-p), ns, ...: from p = 0 with a fixed number of steps for each halving of 1-p, up to the last
+ * that has a sample, and then the maximum. */
+static json_t *spectrum_json(const struct lb_histogram *histogram)
+{
+    struct lb_object list = lb_list_new();
+    for (int step = 0; exp2((double)step / STEPS_PER_HALVING) < (double)histogram->count; step++) {
+        double inverse = exp2((double)step / STEPS_PER_HALVING);
+        lb_add(&list, json_real(inverse));
+        lb_add(&list, lb_json_count(lb_histogram_quantile(histogram, 1 - 1 / inverse)));
+    }
+    lb_add(&list, lb_json_count(histogram->count));
+    lb_add(&list, lb_json_count(histogram->max));
+    return lb_object_end(&list);
+}
+
+/* The waits of all runs. */
+static json_t *spectra_json(const struct lb_cell *cell)
+{
+    static const char *const names[] = {"acquire", "acquire-response"};
+    struct lb_object object = lb_object_new();
+    struct lb_histogram *sum = lb_histogram_new();
+    object.failed |= sum == NULL;
+    for (size_t i = 0; i < 2 && sum != NULL; i++) {
+        lb_cell_histogram(cell, i == 1, sum);
+        if (sum->count > 0)
+            lb_put(&object, names[i], spectrum_json(sum));
+    }
+    lb_histogram_free(sum);
+    return lb_object_end(&object);
+}
+
 static json_t *costs_json(const struct lb_cell *cell)
 {
     struct lb_object object = lb_object_new();
@@ -478,6 +511,7 @@ static json_t *cell_json(const struct lb_report *report, const struct lb_cell *c
     if (cell->n_runs > 0) {
         lb_put(&object, "summary", summary_json(cell));
         lb_put(&object, "costs_per_success", costs_json(cell));
+        lb_put(&object, "spectra", spectra_json(cell));
         lb_put(&object, "guarantees", guarantees_json(cell));
         lb_put_text(&object, "reproduce",
                     lb_reproduce(cell, cell->runs[0], NULL, text, sizeof text));

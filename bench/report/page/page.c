@@ -154,8 +154,6 @@ static int add_result(struct lb_stored *result, json_t *results, struct lb_error
     size_t i;
     directory_of(result, directory, sizeof directory, &name);
     int rc = lb_page_intervals(directory, cells, err);
-    if (rc == 0)
-        rc = lb_page_latencies(directory, cells, err);
     json_array_foreach(cells, i, cell)
     {
         if (rc == 0)

@@ -7,16 +7,15 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Adds to the results' JSON what lies beside run.json (intervals, latencies, histories), made
+/* Adds to the results' JSON what lies beside run.json (intervals, histories), made
  * small, and writes the page. Returns 0, LB_E_FILE, LB_E_MEMORY, or LB_E_ENV: out is in error, or
  * this lockbench was built without the charting library. */
 int lb_page_write(struct lb_stored *results, size_t n, FILE *out, struct lb_error *err);
 
 /* --- its parts, added to the cells of one result; directory is where its files are --- */
 
-/* intervals.jsonl and latency.hlog, where they are there. */
+/* intervals.jsonl, where it is there. */
 int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err);
-int lb_page_latencies(const char *directory, json_t *cells, struct lb_error *err);
 /* The digest of one run's history for the cell that it is of. */
 int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_error *err);
 /* "fits" of the result: the scalability law for every sweep over workers that is long enough. */

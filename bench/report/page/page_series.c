@@ -1,21 +1,16 @@
-/* The files of a stored result beside run.json, reduced for the report page: the seconds of each
- * run, and the latencies of all runs of a cell as a percentile spectrum.
+/* The file of a stored result beside run.json, reduced for the report page: the seconds of each
+ * run.
  */
-#include "hdr.h"
 #include "lines.h"
 #include "page.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
     MOST_POINTS = 40000, /* seconds of all runs together */
-    FEWEST_POINTS = 30,  /* of one run */
-    POINTS_PER_HALVING = 4
+    FEWEST_POINTS = 30   /* of one run */
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -130,124 +125,5 @@ int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err
         json_decref(line);
     }
     lb_lines_close(&lines);
-    return rc;
-}
-
-/* --- latencies --- */
-
-enum { MOST_OPERATIONS = 16 };
-
-/* The histograms of one cell, by operation: "acquire", "acquire-response". */
-struct latencies {
-    char prefix[400]; /* of its tags */
-    size_t n;
-    char names[MOST_OPERATIONS][40];
-    struct lb_histogram *histograms[MOST_OPERATIONS];
-};
-
-struct collection {
-    struct latencies *cells;
-    size_t n;
-};
-
-/* As bench/report/store/store_series.c names them. */
-static void prefix_of(const json_t *cell, char *buf, size_t size)
-{
-    snprintf(buf, size, "%s/%s/%s/", text_of(cell, "strategy"), text_of(cell, "engine"),
-             text_of(cell, "scenario"));
-    for (char *c = buf; *c != '\0'; c++)
-        if (*c == ',' || isspace((unsigned char)*c))
-            *c = '_';
-}
-
-static int add_histogram(struct latencies *cell, const char *operation,
-                         const struct lb_histogram *histogram, struct lb_error *err)
-{
-    size_t i = 0;
-    while (i < cell->n && strcmp(cell->names[i], operation) != 0)
-        i++;
-    if (i == MOST_OPERATIONS)
-        return 0;
-    if (i == cell->n) {
-        cell->histograms[i] = lb_histogram_new();
-        if (cell->histograms[i] == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
-        snprintf(cell->names[i], sizeof cell->names[i], "%s", operation);
-        cell->n++;
-    }
-    lb_histogram_add(cell->histograms[i], histogram);
-    return 0;
-}
-
-static int take_histogram(void *arg, const char *tag, const struct lb_histogram *histogram,
-                          struct lb_error *err)
-{
-    struct collection *collection = arg;
-    for (size_t i = 0; i < collection->n; i++) {
-        struct latencies *cell = &collection->cells[i];
-        size_t length = strlen(cell->prefix);
-        const char *slash =
-            strncmp(tag, cell->prefix, length) == 0 ? strchr(tag + length, '/') : NULL;
-        if (slash != NULL && strspn(tag + length, "0123456789") == (size_t)(slash - tag) - length)
-            return add_histogram(cell, slash + 1, histogram, err);
-    }
-    return 0; /* of another tool, or of a cell that was taken out */
-}
-
-/* 1/(1-p), ns, ...: from p = 0 with a fixed number of steps for each halving of 1-p, up to the last
- * that has a sample, and then the maximum. */
-static json_t *spectrum_json(const struct lb_histogram *histogram)
-{
-    json_t *array = json_array();
-    for (int step = 0;; step++) {
-        double inverse = exp2((double)step / POINTS_PER_HALVING);
-        if (inverse >= (double)histogram->count)
-            break;
-        json_array_append_new(array, json_real(inverse));
-        json_array_append_new(
-            array, json_integer((json_int_t)lb_histogram_quantile(histogram, 1 - 1 / inverse)));
-    }
-    json_array_append_new(array, json_integer((json_int_t)histogram->count));
-    json_array_append_new(array, json_integer((json_int_t)histogram->max));
-    return array;
-}
-
-static int put_spectra(const struct latencies *latencies, json_t *cell, struct lb_error *err)
-{
-    json_t *spectra = json_object();
-    for (size_t i = 0; i < latencies->n; i++)
-        if (json_object_set_new(spectra, latencies->names[i],
-                                spectrum_json(latencies->histograms[i])) != 0)
-            break;
-    if (json_object_size(spectra) < latencies->n ||
-        json_object_set(cell, "spectra", spectra) != 0) {
-        json_decref(spectra);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    json_decref(spectra);
-    return 0;
-}
-
-int lb_page_latencies(const char *directory, json_t *cells, struct lb_error *err)
-{
-    char path[1200];
-    if (!has_file(directory, "latency.hlog", path, sizeof path))
-        return 0;
-    struct collection collection = {.n = json_array_size(cells)};
-    collection.cells = calloc(collection.n + 1, sizeof *collection.cells);
-    if (collection.cells == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    for (size_t i = 0; i < collection.n; i++)
-        prefix_of(json_array_get(cells, i), collection.cells[i].prefix,
-                  sizeof collection.cells[i].prefix);
-    int rc = lb_hdr_log_read(path, take_histogram, &collection, err);
-    for (size_t i = 0; i < collection.n; i++) {
-        struct latencies *latencies = &collection.cells[i];
-        if (rc == 0 && latencies->n > 0)
-            rc = put_spectra(latencies, json_array_get(cells, i), err);
-        for (size_t k = 0; k < latencies->n; k++)
-            lb_histogram_free(latencies->histograms[k]);
-    }
-    free(collection.cells);
     return rc;
 }

@@ -106,14 +106,7 @@ static int store_distributions(const struct lb_store *store, const struct lb_rep
     for (size_t i = 0; i < 2 * report->n_cells && rc == 0; i++) {
         const struct lb_cell *cell = &report->cells[i / 2];
         bool from_intended = i % 2 != 0;
-        lb_histogram_reset(sum);
-        for (size_t r = 0; r < cell->n_runs; r++) {
-            const struct lb_outcome *run = cell->runs[r];
-            const struct lb_histogram *one =
-                from_intended ? run->response[LB_M_ACQUIRE] : run->service[LB_M_ACQUIRE];
-            if (one != NULL)
-                lb_histogram_add(sum, one);
-        }
+        lb_cell_histogram(cell, from_intended, sum);
         if (sum->count == 0)
             continue;
         char name[300];
