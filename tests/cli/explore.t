@@ -103,6 +103,10 @@ like($out, qr/^  owner-release is violated/m, 'a lease runs out: the release of 
 like($out, qr/\btime passes\b/, 'a lease runs out: is a step');
 is((explore('-s', 'lease-update-safe', '--steps', 'clock'))[0], 0, 'the repaired twin');
 
+# An item that was claimed and given back lies there again: the end of each schedule claims it.
+is((explore('-s', 'skip-locked', '--workers', '1', '--items', '1', '--rescuers', '1', '--frees', '1', '--no-reduction'))[0], 0,
+    'what a worker gave back is no loss');
+
 # The rescuer is one more worker: if it frees an item while its owner lives, and the owner completes
 # by id only, a stranger ends it.
 my $unsafe = spew('unsafe-queue.sql', <<'SQL');

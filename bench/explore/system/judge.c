@@ -149,7 +149,8 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     uint64_t n_items = plan->items + plan->putters * plan->rounds;
     size_t first = testbed->control_log.n_events;
     int64_t back = gives_back(testbed) ? (int64_t)n_items + 1 : 0;
-    *ret_drained = back == 0 && are_claimed(testbed, n_items, first) &&
+    bool come_back = plan->frees > 0; /* claimed once, they may lie there again */
+    *ret_drained = back == 0 && !come_back && are_claimed(testbed, n_items, first) &&
                    testbed->n_deaths + testbed->n_cuts == 0;
     if (*ret_drained || is_kept(testbed))
         return 0;
