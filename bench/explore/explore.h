@@ -33,13 +33,15 @@ enum {
  * `sql` behind them. A violation is then not made shorter: that would show schedules that the
  * search has left out. */
 struct lb_explore_watch {
-    const char *sql; /* NULL: the rows of all tables, each behind its table's name */
+    const char *sql;  /* NULL: the rows of all tables, each behind its table's name */
+    bool tells_holds; /* an answer of a lock also is how many others hold it */
     void (*ended)(void *arg, const char *state, int violated);
     void (*anew)(void *arg); /* the search starts again: its results so far are void */
     void *arg;
 };
 
 enum { LB_EXPLORE_RESOURCES = 4 };
+enum { LB_EXPLORE_FAR = 5 }; /* leases: wrong clocks, and periods; a step of the clock is two */
 
 /* The plan of an exploration. Borrowed. */
 struct lb_explore_plan {
@@ -61,9 +63,14 @@ struct lb_explore_plan {
     uint32_t blockers;  /* that lock all rows, change none, and let them go, `rounds` times each */
     uint32_t renewals;  /* heartbeats of each hold, or of each item that was claimed */
     uint32_t frees; /* queue: rounds of each worker that give the items back, before the others */
+    bool errors;    /* queue: all other rounds but the last of several end with error; an operator's
+                       sections    clear it, and in the end reset what is done */
+    bool others;    /* queue: items of another class lie in the table, one in each state */
     uint32_t batch; /* queue: items per claim */
     uint32_t polls; /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
+    int64_t
+        skew_ms; /* of the workers' own clocks: the first is ahead by so much, the next behind */
     uint32_t deaths; /* maximum number of workers that die */
     uint32_t ticks;  /* maximum number of moves of the clocks by one lease */
     uint32_t cuts;   /* maximum number of commits that lose their answer with the connection */

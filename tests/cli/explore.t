@@ -107,6 +107,44 @@ is((explore('-s', 'lease-update-safe', '--steps', 'clock'))[0], 0, 'the repaired
 is((explore('-s', 'skip-locked', '--workers', '1', '--items', '1', '--rescuers', '1', '--frees', '1', '--no-reduction'))[0], 0,
     'what a worker gave back is no loss');
 
+# An operator clears the error of an item that has none: it is done, and would be done again.
+my $errors = spew('clear-any.sql', <<'SQL');
+-- strategy: clear-any
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE item (id int PRIMARY KEY, state text NOT NULL DEFAULT 'ready');
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim
+UPDATE item SET state = 'taken' WHERE id = (SELECT min(id) FROM item WHERE state = 'ready') RETURNING id;
+-- name: complete
+UPDATE item SET state = 'done' WHERE id = :id;
+-- name: error
+UPDATE item SET state = 'failed' WHERE id = :id;
+-- name: clear-error
+UPDATE item SET state = 'ready' WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+SQL
+my $clears = spew('clear-failed.sql', slurp($errors) =~ s/(name: clear-error\n.*);/$1 AND state = 'failed';/r);
+is((explore('-s', $errors, '--rounds', '2', '--items', '1'))[0], 0, 'errors are not asked about');
+($status, $out) = explore('-s', $errors, '--with', 'errors', '--rounds', '2', '--items', '1');
+is($status, 1, 'any item is cleared: exit status') or diag $out;
+like($out, qr/has cleared one error/, 'any item is cleared: the step');
+is((explore('-s', $clears, '--with', 'errors', '--rounds', '2', '--items', '1'))[0], 0, 'the repaired twin');
+($status, $out) = explore('-s', 'lease-update', '--opt', 'first_run=now', '--with', 'skew');
+is($status, 1, 'clocks that are wrong: exit status') or diag $out;
+is((explore('-s', 'lease-update-safe', '--with', 'skew'))[0], 0, 'wrong clocks that no statement asks');
+is((explore('-s', 'lease-update-safe', '--with', 'period', '--steps', 'clock'))[0], 0, 'what is not due is no finding');
+is((explore('-s', 'skip-locked', '--with', 'errors,others', '--rounds', '3', '--workers', '1', '--items', '4'))[0], 0,
+    'items of another class');
+($status, $out, my $no_class) = explore('-s', $clears, '--with', 'others');
+like($no_class, qr/clear-any has no :class in claim, which --with=others uses/, 'others need a class');
+($status, $out, my $no_word) = explore('-s', $clears, '--with', 'errors,nothing');
+is($status, 2, 'an unknown word: exit status');
+like($no_word, qr/^lockbench: option --with: 'nothing' is not errors, others, skew, lag or period$/m, 'and why');
+
 # The rescuer is one more worker: if it frees an item while its owner lives, and the owner completes
 # by id only, a stranger ends it.
 my $unsafe = spew('unsafe-queue.sql', <<'SQL');

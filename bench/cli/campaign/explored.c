@@ -76,6 +76,13 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
+    snprintf(flag, sizeof flag, "--with=%s%s%s%s%s", ask->errors ? "errors," : "",
+             ask->others ? "others," : "", ask->skew ? "skew," : "", ask->lag ? "lag," : "",
+             ask->period ? "period," : "");
+    if (flag[strlen(flag) - 1] == ',') {
+        flag[strlen(flag) - 1] = '\0';
+        lb_command_add(buf, size, flag);
+    }
     if (ask->ticks == 0 && ask->deaths == 0 && ask->cuts == 0)
         return;
     lb_command_add(buf, size, "--steps");
@@ -118,12 +125,6 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
     lb_command_add(buf, size, setting);
 }
 
-/* Perhaps no worker may have two locks of the protocol: then a wait for the second one is no break.
- */
-enum {
-    BESIDE_OTHERS = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED)
-};
-
 /* A known break that was not found is out of reach for these few workers: no "held". Nor is there
  * one when the search did not come to its end. */
 static void take_findings(const struct lb_cell *cell, const struct lb_explored *explored,
@@ -135,7 +136,7 @@ static void take_findings(const struct lb_cell *cell, const struct lb_explored *
         bool is_sure = finding->verdict != LB_V_VIOLATED || explored->confirmed;
         bool is_out_of_reach = finding->verdict == LB_V_HELD &&
                                lb_cell_why_broken(cell, (enum lb_guarantee)g)[0] != '\0';
-        bool is_beside = cell->explored.resources > 1 && (BESIDE_OTHERS & LB_G_BIT(g)) == 0;
+        bool is_beside = cell->explored.resources > 1 && (LB_BESIDE_OTHERS & LB_G_BIT(g)) == 0;
         bool is_bounded = finding->verdict == LB_V_HELD && !explored->complete;
         if (is_sure && !is_out_of_reach && !is_bounded && !is_beside && !explored->search.differs)
             continue;
@@ -214,6 +215,10 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .capacity = cell->explored.capacity > 0 ? cell->explored.capacity : 1,
         .resources = cell->explored.resources,
         .frees = cell->explored.frees,
+        .errors = cell->explored.errors,
+        .others = cell->explored.others,
+        .skew_ms = (cell->explored.skew - cell->explored.lag) * LB_EXPLORE_FAR * (int64_t)TTL_MS,
+        .period_ms = cell->explored.period ? LB_EXPLORE_FAR * TTL_MS : 0,
         .batch = cell->explored.batch > 0 ? cell->explored.batch : 1,
         .polls = POLLS,
         .ttl_ms = TTL_MS,

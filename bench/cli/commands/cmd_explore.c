@@ -75,6 +75,29 @@ static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_
     return 0;
 }
 
+static int take_with(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
+{
+    while (text != NULL && *text != '\0') {
+        size_t n = strcspn(text, ",");
+        if (n == 6 && strncmp(text, "errors", n) == 0)
+            plan->errors = true;
+        else if (n == 6 && strncmp(text, "others", n) == 0)
+            plan->others = true;
+        else if (n == 4 && strncmp(text, "skew", n) == 0)
+            plan->skew_ms = LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
+        else if (n == 3 && strncmp(text, "lag", n) == 0)
+            plan->skew_ms = -LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
+        else if (n == 6 && strncmp(text, "period", n) == 0)
+            plan->period_ms = LB_EXPLORE_FAR * plan->ttl_ms;
+        else
+            return lb_fail(err, LB_E_USAGE,
+                           "option --with: '%.*s' is not errors, others, skew, lag or period",
+                           (int)n, text);
+        text += n + (text[n] == ',');
+    }
+    return 0;
+}
+
 /* Do the numbers go together? */
 static int check_counts(const struct lb_explore_args *args, const struct lb_explore_plan *plan,
                         struct lb_error *err)
@@ -184,6 +207,8 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
         rc = lb_guarantees_parse(own->claims, &plan->claims, err);
     plan->ttl_ms = (uint32_t)(ttl_ns / 1000000);
     plan->period_ms = 0; /* due again at once: no schedule waits for a clock */
+    if (rc == 0)
+        rc = take_with(own->with, plan, err);
     plan->keep = args->keep;
     plan->search.seed = args->seed_number;
     plan->search.all = !own->first;
@@ -201,11 +226,9 @@ static int check_shape(const struct lb_args *args, const struct lb_strategy *str
     const struct {
         const char *option, *text;
         enum lb_shape shape;
-    } owned[] = {{"readers", own->readers, LB_LOCK},
-                 {"capacity", own->capacity, LB_LOCK},
-                 {"items", own->items, LB_QUEUE},
-                 {"batch", own->batch, LB_QUEUE},
-                 {"producers", own->producers, LB_QUEUE}};
+    } owned[] = {{"readers", own->readers, LB_LOCK}, {"capacity", own->capacity, LB_LOCK},
+                 {"items", own->items, LB_QUEUE},    {"batch", own->batch, LB_QUEUE},
+                 {"frees", own->frees, LB_QUEUE},    {"producers", own->producers, LB_QUEUE}};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         if (owned[i].text != NULL && owned[i].shape != strategy->shape)
             return lb_fail(err, LB_E_USAGE, "option --%s: has no meaning for %s, a %s",
@@ -252,6 +275,7 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--blockers", own->blockers},
         {"--renewals", own->renewals},
         {"--frees", own->frees},
+        {"--with", own->with},
         {"--resources", own->resources},
         {"--claims", own->claims},
         {"--isolation", own->isolation},

@@ -169,6 +169,8 @@ static const struct flag flags[] = {
      "number of heartbeats in each hold, or for each item that was claimed (0)"},
     {"frees", 0, FLAG_TEXT, TO(explore.frees), LB_FLAGS_EXPLORE, "N",
      "queues: number of rounds of each worker that end with free, before the others (0)"},
+    {"with", 0, FLAG_TEXT, TO(explore.with), LB_FLAGS_EXPLORE, "LIST",
+     "also: errors (of a queue), others (of another class), skew, lag (wrong clocks), period"},
     {"resources", 0, FLAG_TEXT, TO(explore.resources), LB_FLAGS_EXPLORE, "N",
      "locks: number of resources that each worker holds at once (1)"},
     {"claims", 0, FLAG_TEXT, TO(explore.claims), LB_FLAGS_EXPLORE, "LIST",

@@ -247,6 +247,8 @@ const char *lb_file_origin(const struct lb_file *file);  /* "" if it has none */
 enum lb_isolation lb_file_isolation(const struct lb_file *file);
 /* Does any statement have this parameter; does any engine's variant of the section exist? */
 bool lb_file_uses(const struct lb_file *file, enum lb_slot slot);
+/* ... in this section? slot: also of an option. */
+bool lb_section_has_param(const struct lb_section *section, int slot);
 bool lb_file_has(const struct lb_file *file, enum lb_section_name name);
 enum lb_shape lb_file_shape(const struct lb_file *file);
 bool lb_file_is_pipelined(const struct lb_file *file); /* `-- pipeline: yes` */

@@ -27,7 +27,7 @@ static bool has_param(const struct lb_statement *statement, int slot)
     return false;
 }
 
-static bool section_has_param(const struct lb_section *section, int slot)
+bool lb_section_has_param(const struct lb_section *section, int slot)
 {
     for (size_t i = 0; i < section->n_statements; i++)
         if (has_param(&section->statements[i], slot))
@@ -205,8 +205,8 @@ static void read_begin(const struct lb_file *file, const struct lb_program *prog
     int token = lb_program_slot(program, "token");
     ret->n_begin = (unsigned)begin->n_statements;
     ret->begin_line = begin->n_statements > 0 ? begin->statements[0].line : begin->line;
-    ret->by_worker_clock = section_has_param(begin, LB_SLOT_NOW);
-    ret->takes_many = section_has_param(begin, LB_SLOT_N);
+    ret->by_worker_clock = lb_section_has_param(begin, LB_SLOT_NOW);
+    ret->takes_many = lb_section_has_param(begin, LB_SLOT_N);
     ret->is_session_bound = begin->tx == LB_TX_HOLD || begin->keeps_session;
     ret->is_one_commit = begin->tx != LB_TX_EACH || begin->n_statements == 1;
     ret->has_token = token >= 0 && (program->carries >> token & 1) != 0;

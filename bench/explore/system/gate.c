@@ -306,6 +306,18 @@ static void tell_story(struct lb_task *task, const struct lb_step *step, int ans
     free(told);
 }
 
+/* How many others hold it, too. */
+void lb_task_tell_hold(struct lb_task *task)
+{
+    const struct lb_testbed *testbed = task->testbed;
+    unsigned n = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        n += i != task->number && testbed->tasks[i].has_it;
+    size_t left = LB_STORY_BYTES - task->story_n;
+    if (task->story != NULL && testbed->plan.watch->tells_holds && left > 40)
+        task->story_n += (size_t)snprintf(task->story + task->story_n, left, " holds beside %u", n);
+}
+
 static void forget(struct lb_step_record *records, size_t *n)
 {
     for (size_t i = 0; i < *n; i++) {

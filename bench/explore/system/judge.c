@@ -149,7 +149,7 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     uint64_t n_items = plan->items + plan->putters * plan->rounds;
     size_t first = testbed->control_log.n_events;
     int64_t back = gives_back(testbed) ? (int64_t)n_items + 1 : 0;
-    bool come_back = plan->frees > 0; /* claimed once, they may lie there again */
+    bool come_back = plan->frees > 0 || plan->errors; /* claimed once, they may lie there again */
     *ret_drained = back == 0 && !come_back && are_claimed(testbed, n_items, first) &&
                    testbed->n_deaths + testbed->n_cuts == 0;
     if (*ret_drained || is_kept(testbed))
@@ -450,7 +450,7 @@ unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting)
     if ((*count)++ == 0)
         describe(testbed, waiting, text, sizeof testbed->stuck);
     const struct lb_strategy *strategy = testbed->plan.strategy;
-    if (is_deadlock)
+    if (is_deadlock || testbed->plan.period_ms > 0) /* what is not due yet is no finding */
         return 0;
     if (testbed->n_deaths == 0 && testbed->n_cuts == 0)
         return strategy->claims & LB_G_BIT(LB_G_PROGRESS);

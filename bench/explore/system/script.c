@@ -185,6 +185,7 @@ static int lock_round(struct script *script, uint32_t resource, struct lb_error 
         lb_task_note(task, "holds from here");
     else
         lb_task_note(task, "holds r%u from here", resource);
+    lb_task_tell_hold(task);
     task->has_it = true;
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
     if (r >= 0)
@@ -219,7 +220,10 @@ static int end_item(struct lb_task *task, struct lb_item *item, enum lb_op which
         r = lb_operate_item(&task->op, which, item, err);
     } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
-        lb_task_note(task, which == LB_OP_FREE ? "gave back %lld" : "completed %lld",
+        lb_task_note(task,
+                     which == LB_OP_FREE    ? "gave back %lld"
+                     : which == LB_OP_ERROR ? "failed with %lld"
+                                            : "completed %lld",
                      (long long)item->id);
     return r;
 }
@@ -243,6 +247,7 @@ static int operate_batch(struct lb_task *task, enum lb_op which, struct lb_batch
         lb_task_note(task, "%s %u of %u",
                      which == LB_OP_COMPLETE ? "completed"
                      : which == LB_OP_FREE   ? "gave back"
+                     : which == LB_OP_ERROR  ? "failed with"
                                              : "renewed",
                      n_done, batch->n);
     return r;
@@ -285,7 +290,9 @@ static int end_claim(struct script *script, struct hand *hand, enum lb_op which,
 {
     struct lb_task *task = script->task;
     bool together =
-        lb_strategy_takes_batch(task->actor.plan, which == LB_OP_FREE ? LB_S_FREE : LB_S_COMPLETE);
+        lb_strategy_takes_batch(task->actor.plan, which == LB_OP_FREE    ? LB_S_FREE
+                                                  : which == LB_OP_ERROR ? LB_S_ERROR
+                                                                         : LB_S_COMPLETE);
     int r = LB_OK;
     if (lb_strategy_takes_batch(task->actor.plan, LB_S_RENEW))
         r = renew_together(task, hand, err);
@@ -324,9 +331,9 @@ static int queue_round(struct script *script, enum lb_op which, struct lb_error 
     lb_task_note(task, hand.n == 1 ? "claimed %lld" : "claimed %lld and others",
                  (long long)task->items[0].id);
     const struct lb_strategy_plan *plan = task->actor.plan;
-    bool has_batch = lb_strategy_takes_batch(plan, LB_S_COMPLETE) ||
-                     lb_strategy_takes_batch(plan, LB_S_FREE) ||
-                     lb_strategy_takes_batch(plan, LB_S_RENEW);
+    bool has_batch =
+        lb_strategy_takes_batch(plan, LB_S_COMPLETE) || lb_strategy_takes_batch(plan, LB_S_FREE) ||
+        lb_strategy_takes_batch(plan, LB_S_ERROR) || lb_strategy_takes_batch(plan, LB_S_RENEW);
     r = has_batch ? lb_batch_init(&hand.batch, hand.n, err) : 0;
     if (r != 0)
         return r;
@@ -393,9 +400,44 @@ static int block_round(struct lb_task *task, struct lb_error *err)
     return r < 0 || r == LB_LOST ? r : lb_session_rollback(session, err);
 }
 
+/* An operator's section on one class, or on the item that the task had last. */
+static int operate(struct lb_task *task, enum lb_op which, struct lb_error *err)
+{
+    int r;
+    task->n_refusals = 0;
+    do {
+        r = begin_try(task, LB_STEP_POLL, err);
+        if (r != 0)
+            return r;
+        r = which == LB_OP_CLEAR_ERROR ? lb_operate_item(&task->op, which, task->items, err)
+                                       : lb_operate_class(&task->op, which, err);
+    } while (r != LB_EMPTY && r != LB_REFUSED && lb_task_retries(task, r, false));
+    if (r == LB_OK)
+        lb_task_note(task, which == LB_OP_CLEAR_ERROR ? "has cleared one error"
+                           : which == LB_OP_CLEAR_ALL ? "has cleared all errors"
+                                                      : "has reset what is done");
+    return r;
+}
+
+/* One error, and in the next round all; of another worker the other way round. In the last round
+ * there is none to be cleared. */
+static int clear(struct lb_task *task, uint32_t round, struct lb_error *err)
+{
+    const struct lb_strategy_plan *plan = task->actor.plan;
+    const uint32_t n_rounds = task->testbed->rounds;
+    bool has_all = lb_strategy_has(plan, LB_S_CLEAR_ALL_ERRORS);
+    bool has_one = lb_strategy_has(plan, LB_S_CLEAR_ERROR);
+    bool all = has_all && (!has_one || (round + task->number) % 2 != 0) && round + 1 < n_rounds;
+    return n_rounds > 1 && (all || has_one)
+               ? operate(task, all ? LB_OP_CLEAR_ALL : LB_OP_CLEAR_ERROR, err)
+               : LB_OK;
+}
+
 static int play_round(struct script *script, uint32_t round, struct lb_error *err)
 {
     struct lb_task *task = script->task;
+    bool ends;
+    int r;
     switch (task->role) {
     case LB_ROLE_PUTTER:
         return put_round(task, round, err);
@@ -407,8 +449,13 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
     default:
         if (task->actor.plan->strategy->shape == LB_LOCK)
             return lock_round(script, 0, err);
-        return queue_round(script, round < task->testbed->plan.frees ? LB_OP_FREE : LB_OP_COMPLETE,
-                           err);
+        if (round < task->testbed->plan.frees)
+            return queue_round(script, LB_OP_FREE, err);
+        if (!task->testbed->plan.errors)
+            return queue_round(script, LB_OP_COMPLETE, err);
+        ends = round > 0 && round + 1 == task->testbed->rounds;
+        r = queue_round(script, ends ? LB_OP_COMPLETE : LB_OP_ERROR, err);
+        return r == LB_OK ? clear(task, round, err) : r;
     }
 }
 
@@ -449,6 +496,9 @@ int lb_task_script(struct lb_task *task, struct lb_error *err)
         else
             round++;
     }
+    if (r >= 0 && r != LB_LOST && plan->errors && plan->rounds > 1 &&
+        task->role == LB_ROLE_WORKER && lb_strategy_has(strategy_plan, LB_S_RESET_ALL))
+        r = operate(task, LB_OP_RESET_ALL, err);
     task->memory = NULL;
     return r < 0 ? r : 0;
 }

@@ -181,7 +181,7 @@ static void reset_task(struct lb_task *task)
     task->op.process = task->number;
     task->op.holds = task->op.continued = task->has_it = false;
     task->op.log_error = 0;
-    task->actor.clock_skew_ms = 0;
+    task->actor.clock_skew_ms = lb_task_skew_ms(task);
     lb_log_in_memory(&task->log, task->number, task->events, LB_TASK_EVENTS);
 }
 

@@ -288,6 +288,10 @@ int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
 int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
                          int64_t n, struct lb_error *err);
 
+/* gate.c: a hold begins: tells it where a watch compares schedules. */
+void lb_task_tell_hold(struct lb_task *task);
+/* By how much the task's own clock is wrong. */
+int64_t lb_task_skew_ms(const struct lb_task *task);
 /* Moves the clocks on by more than a lease. */
 int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err);
 /* True if what a dead worker had in hand, and one whose connection was lost, can be given back at

@@ -62,6 +62,11 @@ int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task, s
     return r < 0 ? r : 0;
 }
 
+int64_t lb_task_skew_ms(const struct lb_task *task)
+{
+    return task->number % 2 == 0 ? task->testbed->plan.skew_ms : -task->testbed->plan.skew_ms;
+}
+
 static void leases_end(struct lb_testbed *testbed)
 {
     testbed->outlived = true;
@@ -76,7 +81,8 @@ int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err)
     /* Twice: the judge allows for clocks that run at different rates. */
     testbed->clock_ms += 2 * (int64_t)testbed->plan.ttl_ms;
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
-        testbed->tasks[i].actor.clock_skew_ms = testbed->clock_ms;
+        testbed->tasks[i].actor.clock_skew_ms =
+            testbed->clock_ms + lb_task_skew_ms(&testbed->tasks[i]);
     if (testbed->clock == NULL)
         return 0;
     testbed->clock_is_ahead = true;

@@ -154,6 +154,37 @@ static void forget_answer(void *arg, const struct lb_step *step, int answer,
     (void)rows;
 }
 
+/* Items of another class, of which the history knows nothing: one is done, one has failed, one is
+ * in hand, and one is ready. */
+static int put_others(struct lb_testbed *testbed, struct lb_error *err)
+{
+    enum { OTHERS = 1000 };
+    static const enum lb_op ends[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_CLAIM};
+    struct lb_operator *op = &testbed->control_op;
+    struct lb_item *item = calloc(LB_CLAIM_ROOM, sizeof *item);
+    int64_t id = (int64_t)testbed->plan.items;
+    uint32_t n = 0;
+    int r = item != NULL ? LB_OK : lb_fail(err, LB_E_MEMORY, "out of memory");
+    op->log = NULL;
+    testbed->control_actor.task_class = "other";
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0] && r == LB_OK; i++) {
+        r = lb_operate_put(op, OTHERS + ++id, 1, "x", err);
+        if (r == LB_OK)
+            r = lb_operate_claim(op, 1, item, LB_CLAIM_ROOM, &n, err);
+        bool has_end = ends[i] == LB_OP_COMPLETE ||
+                       (ends[i] == LB_OP_ERROR && testbed->program->sections[LB_S_ERROR].present);
+        if (r == LB_OK && n > 0 && has_end)
+            r = lb_operate_item(op, ends[i], item, err);
+        r = r > LB_OK ? LB_OK : r; /* what lies in the table counts, and no answer */
+    }
+    if (r == LB_OK)
+        r = lb_operate_put(op, OTHERS + ++id, 1, "x", err);
+    op->log = &testbed->control_log;
+    testbed->control_actor.task_class = NULL;
+    free(item);
+    return r;
+}
+
 /* Puts the items one by one, so that their order is known. */
 static int put_items(struct lb_testbed *testbed, struct lb_error *err)
 {
@@ -170,6 +201,8 @@ static int put_items(struct lb_testbed *testbed, struct lb_error *err)
                                                .counts = testbed->control_counts};
     testbed->control_actor.is_apart = true;
     int r = flow->open(&testbed->control_actor, err);
+    if (r == LB_OK && testbed->plan.others)
+        r = put_others(testbed, err);
     for (uint32_t i = 0; i < testbed->plan.items && r == LB_OK; i++)
         r = lb_operate_put(&testbed->control_op, (int64_t)i + 1, 1, "x", err);
     if (r > LB_OK)
@@ -259,6 +292,11 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
         played |= 1u << LB_S_PUT;
     if (plan->renewals > 0)
         played |= 1u << LB_S_RENEW;
+    if (plan->frees > 0)
+        played |= 1u << LB_S_FREE;
+    if (plan->errors)
+        played |= 1u << LB_S_ERROR | 1u << LB_S_CLEAR_ERROR | 1u << LB_S_CLEAR_ALL_ERRORS |
+                  1u << LB_S_RESET_ALL;
     if (plan->strategy->shape == LB_QUEUE)
         played |= 1u << LB_S_SWEEP | 1u << LB_S_REGISTER | 1u << LB_S_HEARTBEAT;
     if (plan->strategy->shape == LB_QUEUE)
@@ -372,6 +410,14 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s holds its lock by a transaction, and can hold no second one beside it",
                        plan->strategy->name);
+    if (plan->errors && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_ERROR)))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section error, which --with=errors runs",
+                       plan->strategy->name);
+    if (plan->others &&
+        (lb_testbed_has_programs(testbed) ||
+         !lb_section_has_param(&testbed->program->sections[LB_S_CLAIM], LB_SLOT_CLASS)))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no :class in claim, which --with=others uses",
+                       plan->strategy->name);
     if (plan->frees > 0 && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_FREE)))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free, which --frees runs",
                        plan->strategy->name);
@@ -437,7 +483,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (!lb_testbed_has_programs(testbed))
         lb_find_drawn(&testbed->tables, testbed->program, played_sections(plan), &testbed->drawn);
     testbed->is_born_with_time = is_born_with_time(testbed->program);
-    testbed->are_alike = !plan->distinct && !lb_testbed_has_programs(testbed) &&
+    testbed->are_alike = !plan->distinct && plan->skew_ms == 0 &&
+                         !(plan->errors && plan->rounds > 1) && !lb_testbed_has_programs(testbed) &&
                          plan->relation <= LB_RELATION_TABLES &&
                          ((plan->without & LB_WITHOUT_NAMES) != 0 ||
                           lb_workers_are_alike(testbed->program, &testbed->tables));
