@@ -30,6 +30,28 @@ static void row_lock(struct lb_making *m, size_t i)
                           is_mariadb ? "LOCK IN SHARE MODE" : "SHARE");
 }
 
+/* The keys of ORDER BY, tokens [from, to), each the other way round: without them the engine may
+ * choose any row, also the last one. */
+static void turn_round(struct lb_making *m, size_t from, size_t to)
+{
+    struct lb_edit edits[LB_EDITS];
+    size_t n = 0, at = lb_making_begin(m, from - 2);
+    for (size_t i = from, end; i < to && n < LB_EDITS; i = end + 1) {
+        size_t way = i; /* the end of the key, before its NULLS FIRST */
+        bool has_nulls = false;
+        for (end = i; end < to && !lb_making_is_sign(m, end, ","); end = lb_making_skip(m, end)) {
+            has_nulls |= lb_making_is(m, end, "nulls");
+            way = has_nulls ? way : lb_making_skip(m, end);
+        }
+        bool is_down = lb_making_is(m, way - 1, "desc");
+        bool is_said = is_down || lb_making_is(m, way - 1, "asc");
+        edits[n].at = is_said ? lb_making_begin(m, way - 1) : lb_making_end(m, way - 1);
+        edits[n].length = is_said ? m->tokens.at[way - 1].length : 0;
+        edits[n++].with = is_down ? "ASC" : is_said ? "DESC" : " DESC";
+    }
+    lb_making_add(m, LB_MUTANT_ORDER, edits, n, at, lb_making_end(m, to - 1) - at);
+}
+
 /* ORDER BY, or LIMIT: up to the next clause of the query. */
 static void ordering(struct lb_making *m, size_t i, enum lb_mutant_kind kind)
 {
@@ -39,7 +61,10 @@ static void ordering(struct lb_making *m, size_t i, enum lb_mutant_kind kind)
     while (end < m->tokens.n && !lb_token_is_any(&m->tokens.at[end], ends) &&
            !lb_making_is_sign(m, end, ")"))
         end = lb_making_skip(m, end);
-    lb_making_cut(m, kind, i, end);
+    if (kind == LB_MUTANT_ORDER)
+        turn_round(m, i + 2, end);
+    else
+        lb_making_cut(m, kind, i, end);
 }
 
 /* c = c + 1, or c = t.c + 1, in a list that SET begins. */
@@ -65,7 +90,11 @@ static void counting(struct lb_making *m, size_t i)
     } else {
         return;
     }
-    lb_making_add(m, LB_MUTANT_COUNT, &edit, 1, begin, length);
+    struct lb_mutant *mutant = lb_making_add(m, LB_MUTANT_COUNT, &edit, 1, begin, length);
+    if (mutant != NULL) {
+        mutant->at = edit.at;
+        mutant->length = edit.length;
+    }
 }
 
 /* A server's clock as it is written, and its replacements. */

@@ -34,7 +34,8 @@ void lb_mutants_free(struct lb_mutants *mutants)
 
 bool lb_mutants_pair(const struct lb_mutant *a, const struct lb_mutant *b)
 {
-    return a->length > 0 && b->length > 0 && a->statement == b->statement &&
+    bool counts = (a->kind == LB_MUTANT_COUNT) != (b->kind == LB_MUTANT_COUNT);
+    return a->length > 0 && b->length > 0 && (counts || a->statement == b->statement) &&
            (a->at + a->length <= b->at || b->at + b->length <= a->at);
 }
 
@@ -42,8 +43,9 @@ char *lb_mutants_without(const struct lb_file *file, const struct lb_mutant *a,
                          const struct lb_mutant *b)
 {
     const struct lb_mutant *first = a->at < b->at ? a : b, *second = first == a ? b : a;
-    const struct lb_edit edits[] = {{first->at, first->length, "1 = 1"},
-                                    {second->at, second->length, "1 = 1"}};
+    const struct lb_edit edits[] = {
+        {first->at, first->length, first->kind == LB_MUTANT_COUNT ? "" : "1 = 1"},
+        {second->at, second->length, second->kind == LB_MUTANT_COUNT ? "" : "1 = 1"}};
     return lb_making_apply(file->text, edits, 2);
 }
 

@@ -34,7 +34,7 @@ struct lb_mutant {
     char *text;                   /* the whole file */
     char *clause;                 /* the part that is left out or changed, on one line */
     char *diff;                   /* "- line\n+ line\n" */
-    size_t at, length;            /* a condition's place in the file, else length 0 */
+    size_t at, length;            /* what is left out, of a condition or a count; else length 0 */
 };
 
 struct lb_mutants {
@@ -50,8 +50,8 @@ int lb_mutants_make(const struct lb_file *file, const struct lb_program *program
                     struct lb_error *err);
 void lb_mutants_free(struct lb_mutants *mutants);
 
-/* Can both conditions be left out together? They are of one statement, and none is a part of the
- * other. */
+/* Can both be left out together? They are conditions of one statement, and none is a part of the
+ * other; or one is a count (token = token + 1). */
 bool lb_mutants_pair(const struct lb_mutant *a, const struct lb_mutant *b);
 /* The file's text without both. Caller frees; NULL: out of memory. */
 char *lb_mutants_without(const struct lb_file *file, const struct lb_mutant *a,

@@ -13,7 +13,7 @@
 static uint64_t digest(const char *state)
 {
     struct lb_states states = {.start_unix_ms = 1800000000000, .ttl_ms = 600000};
-    return lb_states_digest(&states, state);
+    return lb_states_digest(&states, state).all;
 }
 
 static void a_few_milliseconds_make_no_other_state(void **state)
@@ -45,6 +45,19 @@ static void a_few_milliseconds_make_no_other_state(void **state)
             fail_msg("%s%s: %s", cases[i].a, cases[i].b, cases[i].same ? "differ" : "are the same");
 }
 
+/* Where only times are stored otherwise. */
+static void values_of_times_can_be_ignored(void **state)
+{
+    (void)state;
+    struct lb_states states = {.start_unix_ms = 1800000000000, .ttl_ms = 600000};
+    const char *a = "w0: put ok 1()\nt 1 1800000000100\n";
+    const char *b = "w0: put ok 1()\nt 1 1800003600100\n", *c = "w0: put ok 1()\nt 1 -\n";
+    assert_int_not_equal(lb_states_digest(&states, a).all, lb_states_digest(&states, b).all);
+    assert_int_equal(lb_states_digest(&states, a).untimed, lb_states_digest(&states, b).untimed);
+    assert_int_not_equal(lb_states_digest(&states, a).untimed,
+                         lb_states_digest(&states, c).untimed);
+}
+
 /* The set counts, and not how often a state was met. */
 static void sets_of_states_are_compared(void **state)
 {
@@ -60,14 +73,41 @@ static void sets_of_states_are_compared(void **state)
     watch.ended(watch.arg, "w0: claim ok 1()\n", 0);
     watch.ended(watch.arg, "w0: complete ok 1()\n", 0);
     lb_states_end(&b);
-    assert_true(lb_states_equal(&a, &b));
+    assert_true(lb_states_equal(&a, &b, false));
+    assert_true(lb_states_answer_alike(&a, &b));
     assert_int_equal(a.sections, 1u << LB_S_CLAIM | 1u << LB_S_COMPLETE);
     assert_false(a.violated);
     watch.anew(watch.arg); /* a search that begins again */
     watch.ended(watch.arg, "w0: complete ok 1()\n", 1);
     lb_states_end(&b);
-    assert_false(lb_states_equal(&a, &b));
+    assert_false(lb_states_equal(&a, &b, false));
     assert_true(b.violated);
+    lb_states_free(&a);
+    lb_states_free(&b);
+}
+
+/* Rows and the values of tokens are no answers; the first other one is kept. */
+static void answers_are_compared_alone(void **state)
+{
+    (void)state;
+    struct lb_states a = {0}, b = {0};
+    struct lb_explore_watch watch;
+    lb_states_begin(&a, 600000, &watch);
+    watch.ended(watch.arg, "w0: acquire ok 1(token=1 n=2)\nt 1\n", 0);
+    lb_states_end(&a);
+    b.known = &a.answers;
+    lb_states_begin(&b, 600000, &watch);
+    watch.ended(watch.arg, "w0: acquire ok 1(token=7 n=2)\nt 2\n", 0);
+    lb_states_end(&b);
+    assert_false(lb_states_equal(&a, &b, false));
+    assert_false(lb_states_equal(&a, &b, true));
+    assert_true(lb_states_answer_alike(&a, &b));
+    assert_null(b.unknown);
+    watch.ended(watch.arg, "w0: acquire busy 0()\nt 1\n", 0);
+    watch.ended(watch.arg, "w0: acquire ok 1(token=1 n=3)\nt 1\n", 0);
+    lb_states_end(&b);
+    assert_false(lb_states_answer_alike(&a, &b));
+    assert_string_equal(b.unknown, "w0: acquire busy 0()\n");
     lb_states_free(&a);
     lb_states_free(&b);
 }
@@ -76,7 +116,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_few_milliseconds_make_no_other_state),
+        cmocka_unit_test(values_of_times_can_be_ignored),
         cmocka_unit_test(sets_of_states_are_compared),
+        cmocka_unit_test(answers_are_compared_alone),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,8 +185,10 @@ static int judge(struct lb_mutation *m, struct lb_selection *selection, struct l
 
 static void release(struct lb_mutation *m, struct lb_selection *selection)
 {
-    for (size_t i = 0; i < m->n_questions; i++)
+    for (size_t i = 0; i < m->n_questions; i++) {
         lb_states_free(&m->questions[i].states);
+        lb_states_free(&m->questions[i].distinct);
+    }
     free(m->questions);
     for (size_t i = 0; i < m->report.n_cells; i++)
         lb_cell_release(&m->report.cells[i]);

@@ -79,7 +79,9 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
         const struct lb_mutation_question *question = &m->questions[i];
         bool is_met = lb_mutant_is_met(question, mutant);
         all_complete &= !is_met || question->is_extra || question->is_complete;
-        any_complete |= is_met && question->is_complete;
+        any_complete |= is_met && question->is_complete &&
+                        (lb_mutation_is_contest(question) || question->cell.explored.skew ||
+                         question->cell.explored.lag);
     }
     if (lb_mutant_is_of_a_moment(mutant)) {
         snprintf(judged->reason, sizeof judged->reason,
@@ -112,7 +114,7 @@ static uint64_t exploring_left_ns(const struct lb_mutation *m)
 }
 
 /* One question of one text. 1: it is wrong; 0; or an error. */
-static int ask(const struct lb_mutation *m, const struct lb_mutation_question *question,
+static int ask(const struct lb_mutation *m, struct lb_mutation_question *question,
                const struct lb_mutant *mutant, const char *text, const char *number,
                uint64_t left_ns, struct lb_judged *judged, struct lb_error *err)
 {
@@ -140,6 +142,37 @@ static int ask(const struct lb_mutation *m, const struct lb_mutation_question *q
     return r;
 }
 
+static int parse_mutant(const struct lb_mutation *m, size_t i, struct lb_subject *ret,
+                        char path[64], struct lb_file **ret_file, struct lb_error *err)
+{
+    const char *text = m->mutants.at[i].text;
+    snprintf(ret->number, sizeof ret->number, "%zu", i + 1);
+    snprintf(path, 64, "./mutant-%zu.sql", i + 1);
+    ret->path = path;
+    ret->judged = &m->judged[i];
+    int r = lb_file_parse(path, text, strlen(text), -1, ret_file, err);
+    ret->file = *ret_file;
+    return r;
+}
+
+/* Of a mutant that answers otherwise, and violates nothing that is claimed. */
+static int ask_answers(struct lb_mutation *m, size_t i, struct lb_error *err)
+{
+    struct lb_file *file = NULL;
+    struct lb_subject subject;
+    char path[64];
+    int r = parse_mutant(m, i, &subject, path, &file, err);
+    for (size_t k = 0; k < m->n_questions && k < 64 && r == 0; k++) {
+        uint64_t took_ns = m->questions[k].took_ns, left_ns = lb_mutation_left_ns(m);
+        uint64_t time_ns = 8 * took_ns + 5 * SECOND_NS;
+        if ((m->judged[i].answers >> k & 1) != 0 && left_ns > 2 * took_ns + SECOND_NS / 2)
+            r = lb_ask_answers(m, &m->questions[k], &subject, time_ns < left_ns ? time_ns : left_ns,
+                               err);
+    }
+    lb_file_free(file);
+    return r;
+}
+
 /* Each exploration of all mutants, the cheapest first. */
 static int explore_mutants(struct lb_mutation *m, struct lb_error *err)
 {
@@ -152,13 +185,25 @@ static int explore_mutants(struct lb_mutation *m, struct lb_error *err)
                 r = ask(m, &m->questions[k], &m->mutants.at[i], m->mutants.at[i].text, number,
                         exploring_left_ns(m), &m->judged[i], err);
         }
-    for (size_t i = 0; i < m->mutants.n && r >= 0; i++)
-        if (m->judged[i].need == LB_NOT_SHOWN)
+    for (size_t i = 0; i < m->mutants.n && r >= 0; i++) {
+        if (m->judged[i].need == LB_NOT_SHOWN && m->judged[i].answers != 0)
+            r = ask_answers(m, i, err);
+        if (m->judged[i].need == LB_NOT_SHOWN && r >= 0)
             conclude(m, &m->mutants.at[i], &m->judged[i]);
+    }
     return r < 0 ? r : 0;
 }
 
 /* --- pairs --- */
+
+/* Can the clause go alone? Without token = token + 1 the rows differ, and perhaps nothing else. */
+static bool can_go(const struct lb_mutation *m, size_t i)
+{
+    const struct lb_judged *judged = &m->judged[i];
+    return judged->need == LB_NOT_NEEDED ||
+           (judged->need == LB_NOT_SHOWN && m->mutants.at[i].kind == LB_MUTANT_COUNT &&
+            judged->differs && judged->answers == 0);
+}
 
 /* Conditions of one statement that can each go alone, but not together. */
 static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error *err)
@@ -179,7 +224,7 @@ static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error
     both.need = LB_REDUNDANT;
     both.with = b;
     m->judged[a] = both;
-    if (m->judged[b].need == LB_NOT_NEEDED) {
+    if (can_go(m, b)) {
         m->judged[b] = both;
         m->judged[b].with = a;
     }
@@ -191,9 +236,9 @@ static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
     int r = 0;
     for (size_t a = 0; a < m->mutants.n; a++)
         for (size_t b = 0; b < m->mutants.n && r == 0; b++)
-            if (b != a && m->judged[a].need == LB_NOT_NEEDED &&
-                (m->judged[b].need == LB_NOT_NEEDED ||
-                 (b < a && m->judged[b].need == LB_REDUNDANT)) &&
+            if (b != a && can_go(m, a) &&
+                (can_go(m, b) || (m->judged[b].need == LB_REDUNDANT &&
+                                  (b < a || m->mutants.at[a].kind == LB_MUTANT_COUNT))) &&
                 lb_mutants_pair(&m->mutants.at[a], &m->mutants.at[b]) && !lb_mutation_is_stopped(m))
                 r = judge_pair(m, a, b, err);
     return r;
@@ -204,17 +249,12 @@ static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
 static int run_mutant(struct lb_mutation *m, struct lb_mutation_question *question, size_t i,
                       struct lb_error *err)
 {
-    struct lb_file *file;
+    struct lb_file *file = NULL;
+    struct lb_subject subject;
     char path[64];
-    struct lb_subject subject = {.path = path, .judged = &m->judged[i]};
-    snprintf(subject.number, sizeof subject.number, "%zu", i + 1);
-    snprintf(path, sizeof path, "./mutant-%zu.sql", i + 1);
-    int r =
-        lb_file_parse(path, m->mutants.at[i].text, strlen(m->mutants.at[i].text), -1, &file, err);
-    if (r != 0)
-        return r;
-    subject.file = file;
-    r = lb_ask_run(m, question, &subject, err);
+    int r = parse_mutant(m, i, &subject, path, &file, err);
+    if (r == 0)
+        r = lb_ask_run(m, question, &subject, err);
     lb_file_free(file);
     return r == 1 ? lb_run_original(m, question, err) : r;
 }

@@ -7,7 +7,8 @@
 #include "states.h"
 
 enum lb_need {
-    LB_NEEDED,     /* without it a guarantee is violated, or nothing works */
+    LB_NEEDED,     /* without it a guarantee is violated, nothing works, or workers get other
+                      answers */
     LB_NOT_NEEDED, /* all explorations were complete, and came to the same */
     LB_REDUNDANT,  /* likewise, but not without another condition, too */
     LB_SLOWER,     /* not judged yet: no mutant is */
@@ -20,7 +21,8 @@ struct lb_judged {
     enum lb_need need;
     bool is_incomplete; /* an exploration that could show a need did not come to its end */
     bool differs;       /* an exploration had other answers or end states */
-    char what[32];      /* the guarantee; "does not run", "nothing works"; "" */
+    uint64_t answers;   /* ... other answers: a bit for each question, of the first 64 */
+    char what[32];      /* the guarantee; "does not run", "nothing works", "other answers"; "" */
     char question[40];  /* by which it was shown */
     char witness[400];  /* in one line */
     char again[2600];   /* the command that shows it again, of mutant-N.sql */
@@ -32,6 +34,7 @@ struct lb_judged {
 struct lb_mutation_question {
     struct lb_cell cell; /* borrows from the report's */
     bool is_extra;       /* not of the plan: it need not be complete */
+    unsigned only;       /* 1u << enum lb_section_name: it is for mutants of these; 0: for all */
     bool is_usable;      /* the original could be asked */
     bool is_complete;
     bool is_asked; /* of a run: the original has held */
@@ -39,6 +42,8 @@ struct lb_mutation_question {
     uint64_t took_ns; /* of the original */
     size_t place;     /* in the plan */
     struct lb_states states;
+    bool has_distinct;
+    struct lb_states distinct; /* where no two workers are taken to be alike */
 };
 
 struct lb_mutation {

@@ -144,7 +144,7 @@ static void tell_untested(const struct lb_explored *explored, char *buf, size_t 
 
 /* All schedules, up to the first violation, with their results. ret->is_judged false: why has the
  * reason. */
-static int explore(const struct lb_mutation *m, const struct lb_cell *cell,
+static int explore(const struct lb_mutation *m, const struct lb_cell *cell, bool distinct,
                    struct lb_states *states, struct explored *ret, char *why, size_t size,
                    struct lb_error *err)
 {
@@ -154,6 +154,13 @@ static int explore(const struct lb_mutation *m, const struct lb_cell *cell,
     lb_states_begin(states, plan.ttl_ms, &watch);
     plan.audit = 0;
     plan.search.all = false;
+    plan.distinct = distinct;
+    watch.tells_holds = plan.readers > 1 || plan.capacity > 1;
+    struct lb_strategy beside = *cell->strategy;
+    if (plan.resources > 1) {
+        beside.claims &= LB_BESIDE_OTHERS;
+        plan.strategy = &beside;
+    }
     plan.watch = &watch;
     int r = lb_explore(&plan, &explored, err);
     lb_states_end(states);
@@ -196,26 +203,28 @@ static bool is_of_text(const struct lb_mutation *m, int r)
         return true;
     if (r != LB_E_ENV || !m->questions[0].is_usable || lb_mutation_is_stopped(m))
         return false;
-    bool works =
-        explore(m, &m->questions[0].cell, &states, &explored, why, sizeof why, &ignored) == 0;
+    bool works = explore(m, &m->questions[0].cell, false, &states, &explored, why, sizeof why,
+                         &ignored) == 0;
     lb_states_free(&states);
     return works;
 }
 
 /* See mutation_ask.h. */
-int lb_ask_exploration(const struct lb_mutation *m, const struct lb_mutation_question *question,
+int lb_ask_exploration(const struct lb_mutation *m, struct lb_mutation_question *question,
                        const struct lb_subject *subject, uint64_t time_ns, bool *ret_same,
                        struct lb_error *err)
 {
     struct lb_cell cell = cell_of(question, subject);
     struct lb_states states = {0};
-    struct explored explored;
+    struct explored explored = {0};
     char why[200];
     cell.explored.time_ns = time_ns;
     *ret_same = false;
     show_progress(m, subject->number, cell.scenario.name);
-    int r = explore(m, &cell, &states, &explored, why, sizeof why, err);
-    if (is_of_text(m, r)) {
+    int r = explore(m, &cell, false, &states, &explored, why, sizeof why, err);
+    if (r == LB_E_UNSUPPORTED && question->is_extra) { /* without the clause it cannot be asked */
+        r = err->code = 0;
+    } else if (is_of_text(m, r)) {
         take_failure(m, subject, "does not run", &cell, err->message);
         r = 1;
     } else if (r == 0 && (states.violated || !explored.complete)) {
@@ -225,12 +234,69 @@ int lb_ask_exploration(const struct lb_mutation *m, const struct lb_mutation_que
         r = 1;
     }
     if (r == 0 && explored.complete && question->is_complete) {
-        *ret_same = lb_states_equal(&states, &question->states) &&
+        *ret_same = lb_states_equal(&states, &question->states,
+                                    question->cell.explored.skew || question->cell.explored.lag) &&
                     explored.has_deadlocks == question->has_deadlocks;
         subject->judged->differs |= !*ret_same;
+        size_t number = (size_t)(question - m->questions);
+        if (number < 64 && !lb_states_answer_alike(&states, &question->states))
+            subject->judged->answers |= UINT64_C(1) << number;
     }
     lb_states_free(&states);
     return r;
+}
+
+/* Sets of answers are only comparable if workers are not taken to be alike. known: the first
+ * answers that are not in it are kept. Returns 1 if the exploration was complete. */
+static int explore_distinct(const struct lb_mutation *m, const struct lb_cell *cell,
+                            const struct lb_digests *known, struct lb_states *ret,
+                            struct lb_error *err)
+{
+    struct explored explored;
+    char why[200];
+    ret->known = known;
+    int r = explore(m, cell, true, ret, &explored, why, sizeof why, err);
+    return r != 0 ? r : explored.complete;
+}
+
+/* The answers on one line. */
+static void take_answers(const struct lb_subject *subject, const struct lb_cell *cell,
+                         const char *answers, const char *where)
+{
+    char witness[sizeof subject->judged->witness];
+    size_t n = strlen(answers);
+    n -= n > 0 && answers[n - 1] == '\n';
+    int most = (int)(n < 300 ? n : 300);
+    snprintf(witness, sizeof witness, "%s: %.*s%s", where, most, answers, n > 300 ? " ..." : "");
+    for (char *at = strchr(witness, '\n'); at != NULL; at = strchr(at, '\n'))
+        *at = ';';
+    take(subject, "other answers", cell, witness);
+}
+
+/* See mutation_ask.h. */
+int lb_ask_answers(const struct lb_mutation *m, struct lb_mutation_question *question,
+                   const struct lb_subject *subject, uint64_t time_ns, struct lb_error *err)
+{
+    struct lb_cell cell = cell_of(question, subject);
+    struct lb_states states = {0}, again = {0};
+    cell.explored.time_ns = question->cell.explored.time_ns = time_ns;
+    show_progress(m, subject->number, cell.scenario.name);
+    int r = question->has_distinct
+                ? 1
+                : explore_distinct(m, &question->cell, NULL, &question->distinct, err);
+    question->has_distinct = r == 1;
+    if (r == 1)
+        r = explore_distinct(m, &cell, &question->distinct.answers, &states, err);
+    bool is_other = r == 1 && !lb_states_answer_alike(&states, &question->distinct);
+    if (is_other && states.unknown != NULL)
+        take_answers(subject, &cell, states.unknown, "only without the clause");
+    else if (is_other) /* it has some of the original's only */
+        r = explore_distinct(m, &question->cell, &states.answers, &again, err);
+    if (r == 1 && is_other && again.unknown != NULL)
+        take_answers(subject, &cell, again.unknown, "never without the clause");
+    lb_states_free(&states);
+    lb_states_free(&again);
+    return r < 0 ? r : subject->judged->need == LB_NEEDED;
 }
 
 /* --- runs --- */
@@ -300,7 +366,7 @@ int lb_explore_original(struct lb_mutation *m, struct lb_mutation_question *ques
     char why[200];
     question->cell.explored.time_ns = time_ns;
     show_progress(m, "", question->cell.scenario.name);
-    int r = explore(m, &question->cell, &question->states, &explored, why, sizeof why, err);
+    int r = explore(m, &question->cell, false, &question->states, &explored, why, sizeof why, err);
     if (r == LB_E_UNSUPPORTED) {
         err->code = 0;
         return 0;

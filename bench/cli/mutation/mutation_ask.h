@@ -18,10 +18,12 @@ uint64_t lb_mutation_left_ns(const struct lb_mutation *mutation);
 
 /* Explores. Returns 1 if the text is shown to be wrong, else 0, or an error. *ret_same: all
  * schedules have the same results as the original's. */
-int lb_ask_exploration(const struct lb_mutation *mutation,
-                       const struct lb_mutation_question *question,
+int lb_ask_exploration(const struct lb_mutation *mutation, struct lb_mutation_question *question,
                        const struct lb_subject *subject, uint64_t time_ns, bool *ret_same,
                        struct lb_error *err);
+/* Explores both texts anew, and takes answers that only one of them gives. 1: there are some. */
+int lb_ask_answers(const struct lb_mutation *mutation, struct lb_mutation_question *question,
+                   const struct lb_subject *subject, uint64_t time_ns, struct lb_error *err);
 /* Runs, likewise. */
 int lb_ask_run(const struct lb_mutation *mutation, const struct lb_mutation_question *question,
                const struct lb_subject *subject, struct lb_error *err);
@@ -38,6 +40,8 @@ int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);
 /* True if the exploration has to be asked: it runs the mutant's section. One of dead renewers is
  * for renew alone. */
 bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct lb_mutant *mutant);
+/* Do two sessions or more play? */
+bool lb_mutation_is_contest(const struct lb_mutation_question *question);
 /* True if this run is what shows the mutant, if anything does. */
 bool lb_mutant_is_likely(const struct lb_mutation_question *question,
                          const struct lb_mutant *mutant);

@@ -57,24 +57,117 @@ static void add_runs(struct lb_mutation *m)
     }
 }
 
+enum { EXTRA = 18 };
+
+static struct lb_explored_ask *add_exploration(struct lb_mutation *m, const struct lb_cell *first,
+                                               const char *name, unsigned only)
+{
+    struct lb_mutation_question *question = add_question(m, first, name, true);
+    question->only = only;
+    return &question->cell.explored;
+}
+
+/* Errors, what an operator does about them, and items of another class. */
+static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bool recovers)
+{
+    const struct lb_section *sections = m->program->sections;
+    const unsigned operators = 1u << LB_S_ERROR | 1u << LB_S_CLEAR_ERROR |
+                               1u << LB_S_CLEAR_ALL_ERRORS | 1u << LB_S_RESET_ALL;
+    bool has_class = lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS) &&
+                     sections[LB_S_CLAIM].tx != LB_TX_HOLD;
+    if (sections[LB_S_ERROR].present) {
+        struct lb_explored_ask *ask = add_exploration(m, first, "explore+errors", operators);
+        ask->errors = true;
+        ask->items = 1;
+        ask->rescuers = recovers;
+        ask->ticks = m->strategy.is_lease || recovers;
+        ask = add_exploration(m, first, "explore+operators", operators);
+        ask->errors = true;
+        ask->rounds = 2;
+        ask->items = 1;
+        ask = add_exploration(m, first, "explore+errors alone", 0);
+        ask->errors = true;
+        ask->others = has_class;
+        ask->workers = 1;
+        ask->rounds = 3;
+        ask->items = 4;
+        ask->batch = 2;
+    }
+    if (!has_class)
+        return;
+    struct lb_explored_ask *ask = add_exploration(m, first, "explore+others", 0);
+    ask->others = true;
+    ask->workers = 1;
+    ask->rescuers = recovers;
+    ask->ticks = m->strategy.is_lease || recovers;
+}
+
+/* With clocks that are wrong, and locks that are due again later. */
+static void add_times(struct lb_mutation *m, const struct lb_cell *first, bool recovers)
+{
+    bool is_timed = m->strategy.is_lease || lb_file_limit(m->file) != NULL;
+    bool is_lock = m->strategy.shape == LB_LOCK;
+    if (lb_file_uses(m->file, LB_SLOT_PERIOD_MS) && is_lock) {
+        struct lb_explored_ask *ask = add_exploration(m, first, "explore+period", 0);
+        ask->period = true;
+        ask->ticks = 1;
+    }
+    if (lb_file_uses(m->file, LB_SLOT_NOW))
+        return;
+    struct lb_explored_ask *ask = add_exploration(m, first, "explore+skew", 0);
+    ask->skew = true;
+    ask->items = is_lock ? 0 : 1;
+    ask->ticks = is_timed;
+    ask->rescuers = recovers;
+    ask->renewals = m->program->sections[LB_S_RENEW].present;
+    if (is_lock)
+        return;
+    for (int lags = 0; lags < 2; lags++) {
+        ask = add_exploration(m, first, lags ? "explore+lag alone" : "explore+skew alone", 0);
+        ask->skew = !lags;
+        ask->lag = lags;
+        ask->workers = 1;
+        ask->rounds = 4;
+        ask->errors = m->program->sections[LB_S_ERROR].present;
+        ask->frees = m->program->sections[LB_S_FREE].present;
+    }
+}
+
 /* A second round, a second item in hand, and items that are given back. */
 static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
 {
-    struct lb_explored_ask *ask = &add_question(m, first, "explore+rounds", true)->cell.explored;
+    const struct lb_section *sections = m->program->sections;
+    bool recovers = sections[LB_S_RECOVER].present && m->program->recovers_by_time;
+    struct lb_explored_ask *ask = add_exploration(m, first, "explore+rounds", 0);
     ask->rounds = 2;
     ask->ticks = m->strategy.is_lease;
-    if (m->strategy.shape != LB_QUEUE)
+    add_times(m, first, recovers);
+    if (m->strategy.shape != LB_QUEUE && lb_file_uses(m->file, LB_SLOT_MODE))
+        add_exploration(m, first, "explore+readers", 0)->readers = 2;
+    if (m->strategy.shape != LB_QUEUE) {
+        if (!sections[LB_S_RENEW].present || sections[LB_S_ACQUIRE].tx == LB_TX_HOLD)
+            return;
+        ask = add_exploration(m, first, "explore+two locks+renew", 1u << LB_S_RENEW);
+        ask->resources = 2;
+        ask->renewals = 1;
+        ask->workers = 1;
+        ask->ticks = m->strategy.is_lease;
         return;
-    ask = &add_question(m, first, "explore+batch", true)->cell.explored;
+    }
+    add_operators(m, first, recovers);
+    ask = add_exploration(m, first, "explore+batch", 0);
     ask->batch = 2;
     ask->items = 3;
-    ask->renewals = m->program->sections[LB_S_RENEW].present;
+    ask->renewals = sections[LB_S_RENEW].present;
     ask->ticks = m->strategy.is_lease;
-    if (!m->program->sections[LB_S_FREE].present)
+    if (!sections[LB_S_FREE].present)
         return;
-    ask = &add_question(m, first, "explore+free", true)->cell.explored;
+    ask = add_exploration(m, first, "explore+free alone", 0);
+    ask->frees = 1;
+    ask->workers = 1;
+    ask->rounds = ask->batch = ask->items = 2;
+    ask = add_exploration(m, first, "explore+free", 1u << LB_S_FREE);
     /* A stale one needs another worker that has the item by now. */
-    bool recovers = m->program->sections[LB_S_RECOVER].present && m->program->recovers_by_time;
     ask->frees = ask->items = 1;
     ask->rescuers = recovers;
     ask->ticks = m->strategy.is_lease || recovers;
@@ -85,7 +178,6 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
  * alone gives reason for. */
 int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
 {
-    enum { EXTRA = 6 };
     const struct lb_report *report = &m->report;
     m->questions = calloc(report->n_cells + EXTRA, sizeof *m->questions);
     if (m->questions == NULL)

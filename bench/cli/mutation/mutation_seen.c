@@ -8,16 +8,36 @@ static bool mentions(const struct lb_mutant *mutant, const char *word)
     return strstr(mutant->clause, word) != NULL;
 }
 
+static bool asks_worker_clock(const struct lb_mutant *mutant)
+{
+    return mutant->kind == LB_MUTANT_CLOCK && strstr(mutant->diff, ":now") != NULL;
+}
+
+/* What every exploration uses before its first step. */
+static bool is_before_all(enum lb_section_name section)
+{
+    return section == LB_S_SETUP || section == LB_S_PUT || section == LB_SECTIONS;
+}
+
 bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct lb_mutant *mutant)
 {
     const struct lb_explored_ask *ask = &question->cell.explored;
-    bool is_table = mutant->section == LB_S_SETUP || mutant->section == LB_SECTIONS;
-    if (!question->cell.is_explored || !question->is_usable)
+    bool is_table = is_before_all(mutant->section);
+    if (!question->cell.is_explored || !question->is_usable ||
+        (ask->skew || ask->lag) != asks_worker_clock(mutant))
         return false;
     if (ask->renewals > 1 && ask->deaths > 0 && mutant->section != LB_S_RENEW)
         return false;
+    if (question->only != 0 && !is_table && (question->only >> mutant->section & 1) == 0)
+        return false;
     return is_table || (question->states.sections >> mutant->section & 1) != 0 ||
            !question->is_complete;
+}
+
+bool lb_mutation_is_contest(const struct lb_mutation_question *question)
+{
+    const struct lb_explored_ask *ask = &question->cell.explored;
+    return ask->workers + ask->rescuers + ask->putters > 1;
 }
 
 /* A condition with a number that is compared: attempts, a capacity. */
@@ -29,49 +49,89 @@ static bool is_limit(const struct lb_mutant *mutant)
            !mentions(mutant, ":now");
 }
 
-/* Can a worker have several items in hand? */
-static bool takes_many(const struct lb_mutation *m)
+/* Was the section run in a complete exploration of this sort? */
+static bool is_run_in(const struct lb_mutation *m, const struct lb_mutant *mutant,
+                      bool (*is_sort)(const struct lb_explored_ask *ask))
 {
-    const struct lb_section *claim = &m->program->sections[LB_S_CLAIM];
-    for (size_t s = 0; s < claim->n_statements; s++)
-        for (size_t p = 0; p < claim->statements[s].n_params; p++)
-            if (claim->statements[s].param_slot[p] == LB_SLOT_N)
-                return true;
+    for (size_t i = 0; i < m->n_questions; i++) {
+        const struct lb_mutation_question *question = &m->questions[i];
+        if (question->is_complete && is_sort(&question->cell.explored) &&
+            (question->states.sections >> mutant->section & 1) != 0)
+            return true;
+    }
     return false;
+}
+
+/* Did the section ever find nothing to change, in any exploration of the original? */
+static bool was_in_vain(const struct lb_mutation *m, enum lb_section_name section)
+{
+    for (size_t i = 0; i < m->n_questions; i++)
+        if (m->questions[i].is_complete && (m->questions[i].states.vain >> section & 1) != 0)
+            return true;
+    return false;
+}
+
+static bool is_any(const struct lb_explored_ask *ask)
+{
+    (void)ask;
+    return true;
+}
+
+static bool has_batch(const struct lb_explored_ask *ask)
+{
+    return ask->batch > 1;
+}
+
+static bool has_resources(const struct lb_explored_ask *ask)
+{
+    return ask->resources > 1;
+}
+
+static bool has_others(const struct lb_explored_ask *ask)
+{
+    return ask->others;
+}
+
+static bool has_period(const struct lb_explored_ask *ask)
+{
+    return ask->period;
+}
+
+static bool has_skew(const struct lb_explored_ask *ask)
+{
+    return ask->skew || ask->lag;
 }
 
 /* Why no exploration can show that the clause is not needed; NULL: they can. */
 const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant *mutant)
 {
     bool ends = mutant->section == LB_S_COMPLETE || mutant->section == LB_S_RENEW ||
-                mutant->section == LB_S_ERROR || mutant->section == LB_S_FREE;
+                mutant->section == LB_S_ERROR || mutant->section == LB_S_FREE ||
+                mutant->section == LB_S_CLEAR_ERROR;
     bool begins = mutant->section == LB_S_ACQUIRE || mutant->section == LB_S_CLAIM;
-    bool is_table = mutant->section == LB_S_SETUP || mutant->section == LB_SECTIONS;
-    unsigned sections = 0, of_batches = 0;
-    for (size_t i = 0; i < m->n_questions; i++) {
-        const struct lb_mutation_question *question = &m->questions[i];
-        sections |= question->states.sections;
-        if (question->is_complete && question->cell.explored.batch > 1)
-            of_batches |= question->states.sections;
-    }
-    if (!is_table && (sections >> mutant->section & 1) == 0)
-        return "no exploration runs this section";
+    bool is_table = is_before_all(mutant->section);
+    if (!is_table && !is_run_in(m, mutant, is_any))
+        return "no complete exploration runs this section";
     if (mutant->kind == LB_MUTANT_ORDER)
-        return "without an order the engine may choose any row, and an exploration sees one choice";
-    if (mutant->kind == LB_MUTANT_CLOCK && strstr(mutant->diff, ":now") != NULL)
+        return "the engine may choose any row, and explorations see one choice";
+    if (asks_worker_clock(mutant) && !is_run_in(m, mutant, has_skew))
         return "in explorations the workers' clocks are right";
-    if (begins && lb_file_uses(m->file, LB_SLOT_PERIOD_MS))
+    if (begins && lb_file_uses(m->file, LB_SLOT_PERIOD_MS) && !is_run_in(m, mutant, has_period))
         return "in explorations what is done is due again at once";
     if (is_limit(mutant))
         return "explorations may not reach this limit";
-    if (mentions(mutant, ":resource"))
-        return "explorations have one resource";
-    if (mentions(mutant, ":class") || mentions(mutant, ":group"))
-        return "explorations have one class and one group";
-    if (ends && m->strategy.shape == LB_QUEUE &&
-        (!takes_many(m) || (of_batches >> mutant->section & 1) == 0) &&
+    if (mentions(mutant, ":resource") && !is_run_in(m, mutant, has_resources))
+        return "no complete exploration of this section has two resources";
+    if (mentions(mutant, ":group"))
+        return "explorations have one group";
+    if (mentions(mutant, ":class") && !is_run_in(m, mutant, has_others))
+        return "no complete exploration of this section has items of another class";
+    if (ends && m->strategy.shape == LB_QUEUE && !is_run_in(m, mutant, has_batch) &&
         (mentions(mutant, ":id") || mentions(mutant, ":items")))
         return "in explorations a worker has one item in hand";
+    if (mutant->kind == LB_MUTANT_CONDITION && !is_table && !begins &&
+        !was_in_vain(m, mutant->section))
+        return "no exploration runs this section where it must change nothing";
     return NULL;
 }
 
@@ -87,7 +147,7 @@ bool lb_mutant_is_likely(const struct lb_mutation_question *question,
                          const struct lb_mutant *mutant)
 {
     const struct lb_scenario *scenario = &question->cell.scenario;
-    if (mutant->kind == LB_MUTANT_CLOCK && strstr(mutant->diff, ":now") != NULL)
+    if (asks_worker_clock(mutant))
         return scenario->skew_ns > 0;
     if (mentions(mutant, ":resource"))
         return scenario->resources > 1;

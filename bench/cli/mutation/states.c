@@ -9,6 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+enum {
+    LONGEST_ANSWERS = 3300
+}; /* of a worker: explore keeps 4,000 characters, and no last one in part */
+
 static uint64_t mix(uint64_t digest, uint64_t value)
 {
     return (digest ^ value) * UINT64_C(0x100000001b3);
@@ -58,14 +62,31 @@ static bool begins_number(const char *start, const char *at)
     return is_apart && (isdigit((unsigned char)*at) || is_signed);
 }
 
-static uint64_t digest_of_line(const struct lb_states *states, const char *line, size_t length)
+/* The length of a token's value, which means nothing by itself; 0: there is none at `at`. */
+static size_t token_at(const char *line, const char *at)
+{
+    static const char name[] = "token=";
+    const size_t n = sizeof name - 1;
+    return (size_t)(at - line) >= n && memcmp(at - n, name, n) == 0 ? strcspn(at, " ;)\n") : 0;
+}
+
+static bool is_answers(const char *line)
+{
+    return line[0] == 'w' && isdigit((unsigned char)line[1]) && memchr(line, ':', 4) != NULL;
+}
+
+/* has_times, has_tokens: their values count. */
+static uint64_t digest_of_line(const struct lb_states *states, const char *line, size_t length,
+                               bool has_times, bool has_tokens)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     for (const char *at = line; at < line + length;) {
         double value, unix_ms;
         bool is_real;
-        if (!begins_number(line, at)) {
-            digest = mix(digest, (unsigned char)*at++);
+        size_t n_token = has_tokens ? 0 : token_at(line, at);
+        if (n_token > 0 || !begins_number(line, at)) {
+            digest = n_token > 0 ? digest : mix(digest, (unsigned char)*at);
+            at += n_token > 0 ? n_token : 1;
             continue;
         }
         size_t n = read_date(at, &unix_ms);
@@ -76,30 +97,42 @@ static uint64_t digest_of_line(const struct lb_states *states, const char *line,
                  */
                 bool is_length = is_real || fabs(value) > states->ttl_ms / 4;
                 double whole = is_length ? round(value / states->ttl_ms * 20) : value;
-                digest = mix(mix(digest, is_length), (uint64_t)(int64_t)whole);
+                digest = mix(digest, is_length);
+                if (has_times || !is_length)
+                    digest = mix(digest, (uint64_t)(int64_t)whole);
                 at += n;
                 continue;
             }
         }
-        digest = mix(mix(digest, 't'), (uint64_t)leases_until(states, unix_ms));
+        digest = mix(digest, 't');
+        if (has_times)
+            digest = mix(digest, (uint64_t)leases_until(states, unix_ms));
         at += n;
     }
     return digest;
 }
 
-uint64_t lb_states_digest(const struct lb_states *states, const char *state)
+struct lb_state_digest lb_states_digest(const struct lb_states *states, const char *state)
 {
-    uint64_t stories = 1, rows = 0;
+    struct lb_state_digest ret = {1, 1, 1};
+    uint64_t rows = 0, untimed = 0;
     for (const char *line = state; *line != '\0';) {
         size_t length = strcspn(line, "\n");
-        uint64_t digest = digest_of_line(states, line, length);
-        if (line[0] == 'w' && isdigit((unsigned char)line[1]) && memchr(line, ':', 4) != NULL)
-            stories = mix(stories, digest);
-        else
-            rows += digest * UINT64_C(0x9e3779b97f4a7c15); /* they have no order */
+        uint64_t all = digest_of_line(states, line, length, true, true);
+        uint64_t without = digest_of_line(states, line, length, false, true);
+        if (is_answers(line)) {
+            ret.all = mix(ret.all, all);
+            ret.untimed = mix(ret.untimed, without);
+            ret.answers = mix(ret.answers, digest_of_line(states, line, length, true, false));
+        } else { /* rows have no order */
+            rows += all * UINT64_C(0x9e3779b97f4a7c15);
+            untimed += without * UINT64_C(0x9e3779b97f4a7c15);
+        }
         line += length + (line[length] == '\n');
     }
-    return mix(stories, rows);
+    ret.all = mix(ret.all, rows);
+    ret.untimed = mix(ret.untimed, untimed);
+    return ret;
 }
 
 static void note_sections(struct lb_states *states, const char *state)
@@ -109,36 +142,71 @@ static void note_sections(struct lb_states *states, const char *state)
         snprintf(word, sizeof word, " %s ", lb_section_text((enum lb_section_name)name));
         if ((states->sections >> name & 1) == 0 && strstr(state, word) != NULL)
             states->sections |= 1u << name;
+        snprintf(word, sizeof word, " %s ok 0()", lb_section_text((enum lb_section_name)name));
+        if ((states->vain >> name & 1) == 0 && strstr(state, word) != NULL)
+            states->vain |= 1u << name;
     }
+}
+
+static bool add(struct lb_digests *digests, uint64_t digest)
+{
+    /* The last ones are the likeliest to be met again. */
+    for (size_t i = digests->n, tries = 0; i > 0 && tries < 64; i--, tries++)
+        if (digests->at[i - 1] == digest)
+            return true;
+    if (digests->n == digests->room) {
+        size_t room = digests->room * 2 + 256;
+        uint64_t *grown = reallocarray(digests->at, room, sizeof *grown);
+        if (grown == NULL)
+            return false;
+        digests->at = grown;
+        digests->room = room;
+    }
+    digests->at[digests->n++] = digest;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+/* The lines of the workers. */
+static char *copy_answers(const char *state)
+{
+    const char *end = state;
+    while (is_answers(end))
+        end += strcspn(end, "\n") + 1;
+    return strndup(state, (size_t)(end - state));
 }
 
 static void ended(void *arg, const char *state, int violated)
 {
     struct lb_states *states = arg;
-    uint64_t digest = lb_states_digest(states, state);
+    const struct lb_digests *known = states->known;
+    const struct lb_state_digest digest = lb_states_digest(states, state);
     note_sections(states, state);
     states->violated |= violated != 0;
-    /* The last ones are the likeliest to be met again. */
-    for (size_t i = states->n, tries = 0; i > 0 && tries < 64; i--, tries++)
-        if (states->digests[i - 1] == digest)
-            return;
-    if (states->n == states->room) {
-        size_t room = states->room * 2 + 256;
-        uint64_t *grown = reallocarray(states->digests, room, sizeof *grown);
-        states->failed |= grown == NULL;
-        if (grown == NULL)
-            return;
-        states->digests = grown;
-        states->room = room;
-    }
-    states->digests[states->n++] = digest;
+    states->failed |= !add(&states->all, digest.all) || !add(&states->untimed, digest.untimed) ||
+                      !add(&states->answers, digest.answers);
+    for (const char *line = state; is_answers(line); line += strcspn(line, "\n") + 1)
+        states->failed |= strcspn(line, "\n") > LONGEST_ANSWERS;
+    if (known != NULL && states->unknown == NULL &&
+        (known->n == 0 ||
+         bsearch(&digest.answers, known->at, known->n, sizeof *known->at, compare) == NULL))
+        states->unknown = copy_answers(state);
 }
 
 static void anew(void *arg)
 {
     struct lb_states *states = arg;
-    states->n = 0;
-    states->sections = 0;
+    states->all.n = states->untimed.n = states->answers.n = 0;
+    free(states->unknown);
+    states->unknown = NULL;
+    states->sections = states->vain = 0;
     states->violated = false;
 }
 
@@ -150,33 +218,45 @@ void lb_states_begin(struct lb_states *states, uint32_t ttl_ms, struct lb_explor
     *ret_watch = (struct lb_explore_watch){.ended = ended, .anew = anew, .arg = states};
 }
 
-static int compare(const void *a, const void *b)
+static void bring_in_order(struct lb_digests *digests)
 {
-    uint64_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return x < y ? -1 : x > y;
+    size_t n = 0;
+    if (digests->n > 1)
+        qsort(digests->at, digests->n, sizeof *digests->at, compare);
+    for (size_t i = 0; i < digests->n; i++)
+        if (n == 0 || digests->at[n - 1] != digests->at[i])
+            digests->at[n++] = digests->at[i];
+    digests->n = n;
 }
 
 void lb_states_end(struct lb_states *states)
 {
-    size_t n = 0;
-    if (states->n > 1)
-        qsort(states->digests, states->n, sizeof *states->digests, compare);
-    for (size_t i = 0; i < states->n; i++)
-        if (n == 0 || states->digests[n - 1] != states->digests[i])
-            states->digests[n++] = states->digests[i];
-    states->n = n;
+    bring_in_order(&states->all);
+    bring_in_order(&states->untimed);
+    bring_in_order(&states->answers);
 }
 
-bool lb_states_equal(const struct lb_states *a, const struct lb_states *b)
+static bool are_equal(const struct lb_digests *a, const struct lb_digests *b)
 {
-    return !a->failed && !b->failed && a->n == b->n &&
-           (a->n == 0 || memcmp(a->digests, b->digests, a->n * sizeof *a->digests) == 0);
+    return a->n == b->n && (a->n == 0 || memcmp(a->at, b->at, a->n * sizeof *a->at) == 0);
+}
+
+bool lb_states_equal(const struct lb_states *a, const struct lb_states *b, bool untimed)
+{
+    return !a->failed && !b->failed &&
+           (untimed ? are_equal(&a->untimed, &b->untimed) : are_equal(&a->all, &b->all));
+}
+
+bool lb_states_answer_alike(const struct lb_states *a, const struct lb_states *b)
+{
+    return are_equal(&a->answers, &b->answers);
 }
 
 void lb_states_free(struct lb_states *states)
 {
-    free(states->digests);
+    free(states->all.at);
+    free(states->untimed.at);
+    free(states->answers.at);
+    free(states->unknown);
     *states = (struct lb_states){0};
 }

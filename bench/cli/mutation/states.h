@@ -4,14 +4,24 @@
 
 #include "explore.h"
 
+/* A set, in order after lb_states_end. */
+struct lb_digests {
+    uint64_t *at;
+    size_t n, room;
+};
+
 /* The different results of an exploration's schedules. Times count by leases: those of two
  * explorations differ. */
 struct lb_states {
-    uint64_t *digests;
-    size_t n, room;
-    bool failed;           /* out of memory */
+    struct lb_digests all;          /* the answers and the rows */
+    struct lb_digests untimed;      /* ... without the values of times */
+    struct lb_digests answers;      /* ... alone, without the values of tokens */
+    const struct lb_digests *known; /* the first answers that are not in this set are kept: */
+    char *unknown;                  /* ... here; NULL: there were none */
+    bool failed;           /* out of memory, or a schedule has more answers than are kept */
     bool violated;         /* some schedule violated something */
     unsigned sections;     /* 1u << enum lb_section_name: of which some worker had an answer */
+    unsigned vain;         /* likewise: ... that changed and found no row */
     int64_t start_unix_ms; /* when the exploration began, */
     double ttl_ms;         /* ... and its lease */
 };
@@ -20,10 +30,14 @@ struct lb_states {
 void lb_states_begin(struct lb_states *states, uint32_t ttl_ms, struct lb_explore_watch *ret_watch);
 /* After the exploration: brings them in an order. */
 void lb_states_end(struct lb_states *states);
-bool lb_states_equal(const struct lb_states *a, const struct lb_states *b);
+bool lb_states_equal(const struct lb_states *a, const struct lb_states *b, bool untimed);
+bool lb_states_answer_alike(const struct lb_states *a, const struct lb_states *b);
 void lb_states_free(struct lb_states *states);
 
-/* For tests: the digest of a schedule's result. */
-uint64_t lb_states_digest(const struct lb_states *states, const char *state);
+/* For tests: the digests of a schedule's result. */
+struct lb_state_digest {
+    uint64_t all, untimed, answers;
+};
+struct lb_state_digest lb_states_digest(const struct lb_states *states, const char *state);
 
 #endif
