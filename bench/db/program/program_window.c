@@ -5,10 +5,33 @@
 
 #include <string.h>
 
+/* Makes "owner", `owner` and [owner] the word owner; but no subscript a[i]. */
+static struct lb_token next_token(struct lb_lexer *lexer, const struct lb_token *before)
+{
+    struct lb_token token = lb_lexer_next_word(lexer);
+    struct lb_lexer ahead = *lexer;
+    struct lb_token name = token;
+    if (token.kind == LB_T_QUOTED && token.is_name && token.length > 2) {
+        name.text++;
+        name.length -= 2;
+    } else if (lb_token_is_sign(&token, "[") && before->text + before->length != token.text) {
+        name = lb_lexer_next(&ahead);
+        struct lb_token close = lb_lexer_next(&ahead);
+        if (name.kind != LB_T_WORD || !lb_token_is_sign(&close, "]"))
+            return token;
+        *lexer = ahead;
+    } else {
+        return token;
+    }
+    name.kind = LB_T_WORD;
+    return name;
+}
+
 void lb_window_slide(struct lb_window *window)
 {
-    memmove(window->token, window->token + 1, 2 * LB_WINDOW * sizeof window->token[0]);
-    window->token[2 * LB_WINDOW] = lb_lexer_next_word(&window->lexer);
+    struct lb_token *token = window->token;
+    memmove(token, token + 1, 2 * LB_WINDOW * sizeof *token);
+    token[2 * LB_WINDOW] = next_token(&window->lexer, &token[2 * LB_WINDOW - 1]);
 }
 
 void lb_window_start(struct lb_window *window, const char *text, size_t length, int line)
