@@ -41,6 +41,22 @@ for my $uri (@uris) {
     is($status, 5, '... no more') or diag "$out$err";
 }
 
+# --- compare: the ranking with fresh and with aged tables ---
+my ($status, $out, $err) = lockbench('compare', '-s', "$folder/walks-delayed.sql,$folder/walks-delayed-repaired.sql", '-d', 'sqlite:', '-S', 'steady',
+    '--duration', '500ms', '--warmup', '0', '--repeat', 3, '--quiet', '--aged', 'delayed=8k');
+like($out, qr/^Which is the fastest\? steady on sqlite/m, 'compare: fresh tables') or diag "$out$err";
+my ($aged) = $out =~ /^(Which is the fastest\? steady\[aged\] on sqlite.*)/ms;
+(my $flat = $aged // '') =~ s/\s+/ /g;
+like($flat, qr/Successes\/s with fresh and with aged tables \(delayed=8k\): walks-delayed-repaired \d\S* and \d\S*; walks-delayed \d\S* and \d\S*\./,
+    '... and aged ones, with the rates of both') or diag $out;
+
+($status, $out, $err) = lockbench('compare', '-s', 'skip-locked,lease-queue', '-d', 'sqlite:', '-S', 'steady', '--duration', '300ms', '--warmup', '0',
+    '--repeat', 2, '--quiet', '--aged', 'delayed=400');
+$out =~ s/\s+/ /g;
+like($out, qr/skip-locked on sqlite, steady\[aged\]: SKIP: aged: delayed items: no time of an item keeps it/, 'a strategy without such items is left out, with the reason')
+    or diag "$out$err";
+like($out, qr/lease-queue on sqlite, steady\[aged\]: held/, '... and the only one that has them is named');
+
 # --- refusals ---
 my $classless = spew('classless.sql', <<'SQL');
 -- strategy: classless
@@ -58,7 +74,7 @@ UPDATE job SET status = 'taken' WHERE id = :id;
 -- name: complete
 UPDATE job SET status = 'done' WHERE id = :id AND status = 'taken';
 SQL
-my ($status, $out, $err) = lockbench('run', '-s', $classless, '-d', 'sqlite:', @short, '--aged', 'other-class=100');
+($status, $out, $err) = lockbench('run', '-s', $classless, '-d', 'sqlite:', @short, '--aged', 'other-class=100');
 is($status, 2, 'items that a worker could claim: refused');
 like($err, qr/classless on sqlite, steady: aged: classless lets a worker claim one of these items/, '... with the reason');
 ($status, $out, $err) = lockbench('run', '-s', $classless, '-d', 'sqlite:', @short, '--aged', 'delayed=100');

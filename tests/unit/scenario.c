@@ -87,12 +87,37 @@ static void demands_are_in_the_bound(void **state)
 static void values_go_both_ways(void **state)
 {
     (void)state;
-    static const char *const samples[] = {
-        "0",      "1",       "7",           "0.125",        "1h",           "90s",
-        "1500ms", "12345ns", "1,2,4",       "no",           "yes",          "jitter",
-        "fixed",  "queue",   "exponential", "serializable", "lock",         "read-committed",
-        "kill",   "pause",   "none",        "800/s",        "poisson:10/s", "spid",
-        "guid",   "ahead",   "behind"};
+    static const char *const samples[] = {"0",
+                                          "1",
+                                          "7",
+                                          "0.125",
+                                          "1h",
+                                          "90s",
+                                          "1500ms",
+                                          "12345ns",
+                                          "1,2,4",
+                                          "no",
+                                          "yes",
+                                          "jitter",
+                                          "fixed",
+                                          "queue",
+                                          "exponential",
+                                          "serializable",
+                                          "lock",
+                                          "read-committed",
+                                          "kill",
+                                          "pause",
+                                          "none",
+                                          "800/s",
+                                          "poisson:10/s",
+                                          "spid",
+                                          "guid",
+                                          "ahead",
+                                          "behind",
+                                          "finished=1M",
+                                          "failed=3,delayed=7",
+                                          "fresh",
+                                          "stale"};
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         size_t n_taken = 0;
         for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {

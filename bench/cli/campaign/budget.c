@@ -69,8 +69,8 @@ static bool applies(const struct lb_report *report)
 {
     bool compares = false;
     for (size_t i = 0; i < report->n_cells; i++) {
-        const char *name = report->cells[i].scenario.name;
-        if (name[lb_scenario_base(name)] != '\0' || report->cells[i].is_explored)
+        const struct lb_cell *cell = &report->cells[i];
+        if (lb_scenario_is_swept(cell->scenario.name) || cell->is_explored)
             return false;
         compares |= n_in_table(report, &report->cells[i]) >= 2;
     }

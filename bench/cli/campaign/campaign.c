@@ -349,10 +349,8 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
 static bool is_sweep(const struct lb_report *report)
 {
     bool varies = false;
-    for (size_t i = 0; i < report->n_cells; i++) {
-        const char *name = report->cells[i].scenario.name;
-        varies |= name[lb_scenario_base(name)] != '\0';
-    }
+    for (size_t i = 0; i < report->n_cells; i++)
+        varies |= lb_scenario_is_swept(report->cells[i].scenario.name);
     return varies;
 }
 

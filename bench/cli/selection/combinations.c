@@ -116,6 +116,42 @@ int lb_sweep_rename(struct lb_scenario *scenario, const struct lb_key *key, stru
     return 0;
 }
 
+/* Commands that compare tables also ask the question of fresh ones. */
+static bool asks_fresh_too(const struct lb_args *args, const struct lb_override *override)
+{
+    return override->key->type == LB_KEY_AGED && strcmp(override->value, "none") != 0 &&
+           (strcmp(args->command->name, "compare") == 0 ||
+            strcmp(args->command->name, "plan") == 0);
+}
+
+/* The question of fresh tables, and behind it that of the aged ones. */
+static int add_aged(struct lb_selection *selection, const struct lb_override *override,
+                    struct lb_error *err)
+{
+    const size_t n = selection->n_questions;
+    struct lb_question *made = calloc(2 * n + 1, sizeof *made);
+    if (made == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    int rc = 0;
+    selection->n_questions = 0;
+    for (size_t q = 0; q < n && rc == 0; q++) {
+        struct lb_question *copy = &made[selection->n_questions++];
+        *copy = selection->questions[q];
+        if (!lb_key_applies(override->key, copy->scenario.shape))
+            continue;
+        copy[0].scenario.aged[0] = '\0';
+        copy[1] = copy[0];
+        selection->n_questions++;
+        rc = lb_scenario_set(&copy[1].scenario, "aged", override->value, err);
+        size_t length = strlen(copy[1].scenario.name);
+        snprintf(copy[1].scenario.name + length, sizeof copy[1].scenario.name - length, "%s",
+                 LB_SCENARIO_AGED);
+    }
+    free(selection->questions);
+    selection->questions = made;
+    return rc;
+}
+
 /* Replaces the questions that the flag has a meaning for by one for each of its values. */
 static int multiply(struct lb_selection *selection, const struct lb_override *override,
                     struct lb_error *err)
@@ -221,6 +257,7 @@ static int check_effect(const struct lb_selection *selection, const struct lb_ar
 
 int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, struct lb_error *err)
 {
+    const struct lb_override *aged = NULL;
     for (size_t o = 0; o < args->n_overrides; o++) {
         const struct lb_override *override = &args->overrides[o];
         bool is_last = true; /* a flag given twice: the last one counts */
@@ -234,14 +271,20 @@ int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, s
                            "option --%s%s: has a meaning for %ss only, and none is to be run",
                            is_no ? "no-" : "", override->key->name,
                            lb_key_applies(override->key, LB_QUEUE) ? "queue" : "lock");
-        int rc = multiply(selection, override, err);
+        bool is_doubled = asks_fresh_too(args, override);
+        if (is_doubled)
+            aged = override;
+        int rc = is_doubled ? 0 : multiply(selection, override, err);
         if (rc != 0)
             return rc;
     }
-    for (size_t i = 0; i < selection->n_questions; i++)
+    int rc = aged != NULL ? add_aged(selection, aged, err) : 0;
+    for (size_t i = 0; i < selection->n_questions && aged != NULL; i++)
+        if (selection->questions[i].scenario.aged[0] == '\0')
+            selection->questions[i].scenario.statistics = 0;
+    for (size_t i = 0; i < selection->n_questions && rc == 0; i++)
         if (lb_scenario_validate(&selection->questions[i].scenario, err) != 0)
             return lb_fail_prefix(err, "scenario %s", selection->questions[i].scenario.name);
-    int rc = 0;
     for (size_t o = 0; o < args->n_overrides && rc == 0; o++)
         rc = check_effect(selection, args, &args->overrides[o], err);
     return rc;

@@ -110,6 +110,10 @@ const struct lb_rank_table *lb_rank_table_of(const struct lb_ranking *ranking,
 /* One sentence for choosing, which weighs verdicts and recovery as well. */
 char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking *rankings,
                      char *buf, size_t size);
+/* Of aged tables: the successes/s of each strategy beside those with fresh ones, and first of all
+ * the strategy that is the fastest with fresh tables, if it is shown slower here; otherwise "". */
+char *lb_rank_aged(const struct lb_rank_table *rates, const struct lb_ranking *ranking, char *buf,
+                   size_t size);
 /* "Which is the fastest?", "Which keep up with 300/s?" */
 char *lb_rank_question(const struct lb_rank_table *rates, char *buf, size_t size);
 /* True if the load is given, by a rate of arrivals. */

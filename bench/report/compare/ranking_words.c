@@ -404,3 +404,55 @@ char *lb_rank_beside(const struct lb_report *report, const struct lb_rank_table 
     list_lacking(&words, report, first, others->measured);
     return buf;
 }
+
+/* The table of the same scenario with fresh tables; NULL: there is none. */
+static const struct lb_rank_table *fresh_of(const struct lb_rank_table *rates,
+                                            const struct lb_ranking *ranking)
+{
+    const struct lb_cell *cell = rates->ranks[0].cell;
+    const size_t n = lb_scenario_base(cell->scenario.name);
+    if (strcmp(cell->scenario.name + n, LB_SCENARIO_AGED) != 0)
+        return NULL;
+    for (size_t t = 0; t < ranking->n_tables; t++) {
+        const struct lb_cell *other = ranking->tables[t].ranks[0].cell;
+        if (strlen(other->scenario.name) == n && strcmp(other->engine, cell->engine) == 0 &&
+            strncmp(other->scenario.name, cell->scenario.name, n) == 0)
+            return &ranking->tables[t];
+    }
+    return NULL;
+}
+
+static const struct lb_rank *rank_named(const struct lb_rank_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->n; i++)
+        if (strcmp(table->ranks[i].cell->name, name) == 0)
+            return &table->ranks[i];
+    return NULL;
+}
+
+char *lb_rank_aged(const struct lb_rank_table *rates, const struct lb_ranking *ranking, char *buf,
+                   size_t size)
+{
+    struct words words = {buf, size, 0};
+    const struct lb_rank_table *fresh = fresh_of(rates, ranking);
+    bool is_first = true;
+    buf[0] = '\0';
+    if (fresh == NULL)
+        return buf;
+    const struct lb_rank *best = rank_named(rates, fresh->ranks[fresh->reference].cell->name);
+    if (best != NULL && best->verdict == LB_STATS_SLOWER)
+        say(&words, " The fastest with fresh tables, %s, is number %zu of %zu with aged ones.",
+            best->cell->name, (size_t)(best - rates->ranks) + 1, rates->n);
+    say(&words,
+        " Successes/s with fresh and with aged tables (%s):", rates->ranks[0].cell->scenario.aged);
+    for (size_t i = 0; i < rates->n; i++) {
+        const struct lb_rank *was = rank_named(fresh, rates->ranks[i].cell->name);
+        if (was == NULL)
+            continue;
+        say(&words, "%s %s %.3g and %.3g", is_first ? "" : ";", rates->ranks[i].cell->name,
+            was->median.value, rates->ranks[i].median.value);
+        is_first = false;
+    }
+    say(&words, ".");
+    return buf;
+}

@@ -93,8 +93,11 @@ char *lb_servers_or_choice(const struct lb_rank_table *rates, const struct lb_ra
                            char *buf, size_t size)
 {
     struct words words = {buf, size, 0};
-    if (!lb_servers_are_asked(rates))
-        return lb_rank_choice(rates, rankings, buf, size);
+    if (!lb_servers_are_asked(rates)) {
+        size_t used = strlen(lb_rank_choice(rates, rankings, buf, size));
+        lb_rank_aged(rates, &rankings[LB_RANK_RATE], buf + used, size - used);
+        return buf;
+    }
     buf[0] = '\0';
     for (size_t i = 0; i < rates->n; i++) {
         if (i == rates->reference)

@@ -181,7 +181,8 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
     return rc;
 }
 
-/* Under the tables: each cell without a verdict that stands in no table, in a line. */
+/* Under the tables: each cell without a verdict that stands in no table, in a line; with aged
+ * tables, each cell that stands in none. */
 static void print_undecided(const struct lb_sink_state *state, const struct lb_ranking *rates)
 {
     char text[400], verdict[200];
@@ -189,12 +190,14 @@ static void print_undecided(const struct lb_sink_state *state, const struct lb_r
     for (size_t i = 0; i < state->report->n_cells; i++) {
         const struct lb_cell *cell = &state->report->cells[i];
         enum lb_standing standing = lb_cell_standing(cell);
-        if (standing == LB_STANDS_HELD || standing == LB_STANDS_VIOLATED ||
-            standing == LB_STANDS_SKIPPED || standing == LB_STANDS_FAILED ||
+        bool is_told = standing == LB_STANDS_HELD || standing == LB_STANDS_VIOLATED ||
+                       standing == LB_STANDS_SKIPPED || standing == LB_STANDS_FAILED;
+        if ((is_told && cell->scenario.aged[0] == '\0') ||
             lb_ranking_find(rates, cell, &table) != NULL)
             continue;
-        snprintf(text, sizeof text, "%s on %s, %s: %s", cell->name, cell->engine,
-                 cell->scenario.name, lb_cell_verdict(cell, verdict, sizeof verdict));
+        snprintf(text, sizeof text, "%s on %s, %s: %s%s%s", cell->name, cell->engine,
+                 cell->scenario.name, lb_cell_verdict(cell, verdict, sizeof verdict),
+                 cell->reason[0] != '\0' ? ": " : "", cell->reason);
         lb_print_wrapped(state->out, text, 0, state->width);
     }
 }
@@ -202,10 +205,8 @@ static void print_undecided(const struct lb_sink_state *state, const struct lb_r
 static bool is_plain(const struct lb_report *report)
 {
     bool is = report->diff == NULL && !report->costs;
-    for (size_t i = 0; i < report->n_cells; i++) {
-        const char *name = report->cells[i].scenario.name;
-        is = is && name[lb_scenario_base(name)] == '\0';
-    }
+    for (size_t i = 0; i < report->n_cells; i++)
+        is = is && !lb_scenario_is_swept(report->cells[i].scenario.name);
     return is;
 }
 

@@ -167,6 +167,12 @@ size_t lb_scenario_base(const char *name)
     return strcspn(name, "[");
 }
 
+bool lb_scenario_is_swept(const char *name)
+{
+    const char *varies = name + lb_scenario_base(name);
+    return varies[0] != '\0' && strcmp(varies, LB_SCENARIO_AGED) != 0;
+}
+
 const struct lb_key *lb_scenario_key(const char *name)
 {
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++)

@@ -143,6 +143,10 @@ static inline bool lb_key_applies(const struct lb_key *key, enum lb_shape shape)
 const char *lb_shape_name(enum lb_shape shape); /* "lock", "queue" */
 /* Length of a scenario's name without what varies in a sweep: of "mutex-hot". */
 size_t lb_scenario_base(const char *name);
+/* Ends the name of a scenario that is run with fresh tables as well. */
+#define LB_SCENARIO_AGED "[aged]"
+/* True if the name is of a point of a sweep. */
+bool lb_scenario_is_swept(const char *name);
 
 /* Times by factor: for a lease that cannot be as short as the scenario has it. */
 void lb_scenario_stretch(struct lb_scenario *scenario, uint64_t factor);
