@@ -110,32 +110,41 @@ sub has
     return -e "$FindBin::Bin/../../sql/$strategy/$engine.sql";
 }
 
-my %slow; # by engine, the runs that take as long as their leases
-for my $engine (grep { has('lease-update-safe', $_) } sort keys %engine) {
+# Begins the runs that take as long as their leases.
+sub begin_slow
+{
+    my ($engine) = @_;
+    my %slow;
     # The owner of a released lock is certain only up to the first double hold, so one zombie must
     # do. Its successor waits for it, and must not outlive its own lease. Holds are long, so that a
     # worker has the lock when the zombie gives it back.
-    $slow{$engine}{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', $long, '--hold', '2s', '--fault', 'pause',
+    $slow{unowned} = begin('one zombie, as published', $engine, @article, '--ttl', $long, '--hold', '2s', '--fault', 'pause',
         '--fault-length', '18s', '--fault-interval', '200ms', @faults, 1, '--guard', '--progress-bound', '0');
-    $slow{$engine}{renewal} = begin('renewal', $engine, @lease, '--ttl', $long, '--workers', '2', '--count', '1', '--duration', '0',
+    $slow{renewal} = begin('renewal', $engine, @lease, '--ttl', $long, '--workers', '2', '--count', '1', '--duration', '0',
         '--hold', '15200ms', '--progress-bound', '0', '--renew', '25ms');
     # A worker with a clock ahead keeps the others out for as long, so a number of operations would
     # not do.
-    $slow{$engine}{skew} = begin('skew, clock of the client', $engine, @article, '--ttl', '500ms', '--skew', '1s', '--workers', '4',
+    $slow{skew} = begin('skew, clock of the client', $engine, @article, '--ttl', '500ms', '--skew', '1s', '--workers', '4',
         '--duration', '15s', '--hold', '80ms', '--think', '1ms', '--progress-bound', '0');
-    $slow{$engine}{no_skew} = begin('skew, clock of the server', $engine, @lease, '--ttl', '10s', '--skew', '20s', '--workers', '4',
+    $slow{no_skew} = begin('skew, clock of the server', $engine, @lease, '--ttl', '10s', '--skew', '20s', '--workers', '4',
         '--count', '8', '--duration', '0', '--hold', '20ms', '--think', '1ms', '--progress-bound', '0');
-    next if $engine ne 'postgres';
-    $slow{$engine}{safe} = begin('blocker, clock after it', $engine, '-s', 'lease-update-safe', '-S', 'blocker', '--ttl', '8s',
-        '--fault-length', '17s', @faults, 1, '--progress-bound', '0');
+    $slow{safe} = begin('blocker, clock after it', $engine, '-s', 'lease-update-safe', '-S', 'blocker', '--ttl', '8s',
+        '--fault-length', '17s', @faults, 1, '--progress-bound', '0')
+        if $engine eq 'postgres';
+    return \%slow;
 }
 
-for my $engine (sort keys %engine) {
+# All runs on an engine.
+sub check_engine
+{
+    my ($engine) = @_;
     my ($guarantees, $run);
     my $is_server = $engine ne 'sqlite';
     note "engine $engine";
     my %has = map { $_ => 1 } grep { has($_, $engine) }
         qw(advisory-session lease-update lease-update-safe skip-locked);
+
+    my $slow = $has{'lease-update-safe'} ? begin_slow($engine) : undef;
 
     # --- the dead: the slowest runs go side by side ---
     my %runs;
@@ -292,21 +301,21 @@ for my $engine (sort keys %engine) {
     }
 
     # --- the runs with long leases ---
-    if (my $runs = $slow{$engine}) {
-        ($guarantees, $run) = end($runs->{unowned}, 1);
+    if ($slow) {
+        ($guarantees, $run) = end($slow->{unowned}, 1);
         is($run->{faults}, 1, "$engine: one zombie, as published: it was placed");
         is(verdict($guarantees, 'owner-release'), 'violated', "$engine: one zombie, as published: owner-release");
-        ($guarantees, $run) = end($runs->{renewal}, 0);
+        ($guarantees, $run) = end($slow->{renewal}, 0);
         is($run->{measures}{holds}, 2, "$engine: renewed in time: each had it");
         is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: renewed in time: one does");
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: renewed: exclusive");
-        ($guarantees) = end($runs->{skew}, 1);
+        ($guarantees) = end($slow->{skew}, 1);
         is(verdict($guarantees, 'exclusive'), 'violated', "$engine: skew of two leases: the client's clock gives two holders");
-        ($guarantees, $run) = end($runs->{no_skew}, 0);
+        ($guarantees, $run) = end($slow->{no_skew}, 0);
         is(verdict($guarantees, 'exclusive'), 'held', "$engine: skew of two leases: the server's clock does not");
         is($run->{measures}{lease_overlaps_uncut}, 0, "$engine: skew of two leases: nor in anybody's belief");
-        if ($runs->{safe}) {
-            (undef, my $safe) = end($runs->{safe}, 0);
+        if ($slow->{safe}) {
+            (undef, my $safe) = end($slow->{safe}, 0);
             is($safe->{faults}, 1, "$engine: blocker: there was one, longer than two leases");
             is($safe->{measures}{lease_overlaps_uncut}, 0, "$engine: blocker: the repaired twin's lease is worth its length");
         }
@@ -318,57 +327,61 @@ for my $engine (sort keys %engine) {
         is_deeply([sql($engine{postgres}, "SELECT application_name FROM pg_stat_activity WHERE datname = '$database'"
             . " AND pid <> pg_backend_pid() AND backend_type = 'client backend'")], [], "$engine: no session is left");
     }
+    is_deeply([grep { !/\.(?:json|err)$/ } glob(scratch() . '/*')], [], 'sqlite: no file is left') if $engine eq 'sqlite';
 }
-is_deeply([grep { !/\.(?:json|err)$/ } glob(scratch() . '/*')], [], 'sqlite: no file is left');
 
-# Meaningless options are refused before anything is made.
-my ($status, undef, $err) = lockbench('run', '-s', 'lease-update-safe', '-d', 'sqlite:', '--fault', 'disconnect', '--quiet');
-isnt($status, 0, 'disconnect on SQLite: refused');
-like($err, qr/^lockbench: .*fault disconnect has no meaning on SQLite/m, 'disconnect on SQLite: says why');
-
-# verify --faults: a line for each strategy, engine, fault and guarantee.
-my $verify;
-($status, $verify, $err) = lockbench('verify', '-s', 'lease-update-safe,lease-update', '-d', 'sqlite:', '--faults',
-    'kill,skew,disconnect', '--duration', '8s', '--recovery-bound', '10m', '--progress-bound', '0', '--quiet');
-is($status, 0, 'verify --faults: all as claimed') or diag $verify, $err;
-like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+kill $_$/m, "verify --faults: kill $_")
-    for qw(exclusive fenced owner-release);
-like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+kill recovery(?: # SKIP [^\n]*stood still[^\n]*)?$/m,
-    'verify --faults: kill recovery');
-like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+skew exclusive$/m, 'verify --faults: skew');
-like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+disconnect all # SKIP fault disconnect has no meaning/m,
-    'verify --faults: what an engine cannot do');
-like($verify, qr/lease-update\[first_run=now\] sqlite mutex-hot\+skew exclusive\n[^\n]*\n  meaning: "known to be broken, and caught"/,
-    'verify --faults: the clock of the client is caught');
-like($verify, qr/^# strategy +engine +scenario +deaths +recovered +median +p95 +longest +leases +lost +stuck +doubled +by hand$/m,
-    'verify --faults: what deaths cost, below the plan');
-like($verify, qr/^# lease-update-safe +sqlite +mutex-hot\+kill +([1-9]\d*) .* nothing$/m, 'verify --faults: of the lease');
-my $matrix;
-($status, $matrix, $err) = lockbench('verify', '--matrix', '-s', 'lease-update-safe', '-d', 'sqlite:', '--faults',
-    'skew,disconnect', '--duration', '8s', '--progress-bound', '0', '--quiet');
-is($status, 0, 'verify --matrix --faults: all as claimed') or diag $matrix, $err;
-like($matrix, qr/^\| strategy \|[^\n]*, disconnect \|[^\n]*, skew \|\n[^\n]*\n\| `lease-update-safe` \| SKIP \[1\] \| held \|$/m,
-    'verify --matrix --faults: a column for each');
-($status, undef, $err) = lockbench('verify', '--faults', 'kil');
-is($status, 2, 'verify --faults: an unknown fault');
-like($err, qr/unknown fault 'kil'.*did you mean.*kill/, 'verify --faults: what was meant') or diag $err;
-
-# A fault that never happened has no verdict, and in verify's tests the work lasts for some of them.
+sub check_commands
 {
-    my ($status, $out, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'drain', '-d', 'sqlite:', '--backlog', 20, '--fault', 'pause',
-        '--fault-interval', '1h', '--duration', '10m', '--progress-bound', '10m', '--quiet', '--format', 'json');
-    my $cell = eval { decode_json($out)->{cells}[0] } // {};
-    is($status, 5, 'no fault: exit status') or diag $err;
-    is($cell->{verdict}, 'inconclusive', 'no fault: nothing is held');
-    like($cell->{runs}[0]{reason} // '', qr/^no fault happened: the run was over after .*, and a pause was to come every 3600 s; make it longer/, 'no fault: why');
+    # Meaningless options are refused before anything is made.
+    my ($status, undef, $err) = lockbench('run', '-s', 'lease-update-safe', '-d', 'sqlite:', '--fault', 'disconnect', '--quiet');
+    isnt($status, 0, 'disconnect on SQLite: refused');
+    like($err, qr/^lockbench: .*fault disconnect has no meaning on SQLite/m, 'disconnect on SQLite: says why');
 
-    (undef, $out) = lockbench('verify', '-s', 'skip-locked', '-S', 'drain', '-d', 'sqlite:', '--faults', 'pause,disconnect,cut,slow,blocker,snapshot,full,failover,partition',
-        '--quiet', '--format', 'json');
-    my @cells = @{ (eval { decode_json($out) } // {})->{cells} // [] };
-    is(scalar @cells, 9, 'verify under faults: all are asked, or said to be skipped');
-    for my $config (map { $_->{config} } @cells) {
-        cmp_ok($config->{backlog} * $config->{hold_ns} / $config->{workers}, '>', 2 * $config->{fault_interval_ns}, "verify under $config->{fault}: work for two of them");
+    # verify --faults: a line for each strategy, engine, fault and guarantee.
+    my $verify;
+    ($status, $verify, $err) = lockbench('verify', '-s', 'lease-update-safe,lease-update', '-d', 'sqlite:', '--faults',
+        'kill,skew,disconnect', '--duration', '8s', '--recovery-bound', '10m', '--progress-bound', '0', '--quiet');
+    is($status, 0, 'verify --faults: all as claimed') or diag $verify, $err;
+    like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+kill $_$/m, "verify --faults: kill $_")
+        for qw(exclusive fenced owner-release);
+    like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+kill recovery(?: # SKIP [^\n]*stood still[^\n]*)?$/m,
+        'verify --faults: kill recovery');
+    like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+skew exclusive$/m, 'verify --faults: skew');
+    like($verify, qr/^ok \d+ - lease-update-safe sqlite mutex-hot\+disconnect all # SKIP fault disconnect has no meaning/m,
+        'verify --faults: what an engine cannot do');
+    like($verify, qr/lease-update\[first_run=now\] sqlite mutex-hot\+skew exclusive\n[^\n]*\n  meaning: "known to be broken, and caught"/,
+        'verify --faults: the clock of the client is caught');
+    like($verify, qr/^# strategy +engine +scenario +deaths +recovered +median +p95 +longest +leases +lost +stuck +doubled +by hand$/m,
+        'verify --faults: what deaths cost, below the plan');
+    like($verify, qr/^# lease-update-safe +sqlite +mutex-hot\+kill +([1-9]\d*) .* nothing$/m, 'verify --faults: of the lease');
+    my $matrix;
+    ($status, $matrix, $err) = lockbench('verify', '--matrix', '-s', 'lease-update-safe', '-d', 'sqlite:', '--faults',
+        'skew,disconnect', '--duration', '8s', '--progress-bound', '0', '--quiet');
+    is($status, 0, 'verify --matrix --faults: all as claimed') or diag $matrix, $err;
+    like($matrix, qr/^\| strategy \|[^\n]*, disconnect \|[^\n]*, skew \|\n[^\n]*\n\| `lease-update-safe` \| SKIP \[1\] \| held \|$/m,
+        'verify --matrix --faults: a column for each');
+    ($status, undef, $err) = lockbench('verify', '--faults', 'kil');
+    is($status, 2, 'verify --faults: an unknown fault');
+    like($err, qr/unknown fault 'kil'.*did you mean.*kill/, 'verify --faults: what was meant') or diag $err;
+
+    # A fault that never happened has no verdict, and in verify's tests the work lasts for some of them.
+    {
+        my ($status, $out, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'drain', '-d', 'sqlite:', '--backlog', 20, '--fault', 'pause',
+            '--fault-interval', '1h', '--duration', '10m', '--progress-bound', '10m', '--quiet', '--format', 'json');
+        my $cell = eval { decode_json($out)->{cells}[0] } // {};
+        is($status, 5, 'no fault: exit status') or diag $err;
+        is($cell->{verdict}, 'inconclusive', 'no fault: nothing is held');
+        like($cell->{runs}[0]{reason} // '', qr/^no fault happened: the run was over after .*, and a pause was to come every 3600 s; make it longer/, 'no fault: why');
+
+        (undef, $out) = lockbench('verify', '-s', 'skip-locked', '-S', 'drain', '-d', 'sqlite:', '--faults', 'pause,disconnect,cut,slow,blocker,snapshot,full,failover,partition',
+            '--quiet', '--format', 'json');
+        my @cells = @{ (eval { decode_json($out) } // {})->{cells} // [] };
+        is(scalar @cells, 9, 'verify under faults: all are asked, or said to be skipped');
+        for my $config (map { $_->{config} } @cells) {
+            cmp_ok($config->{backlog} * $config->{hold_ns} / $config->{workers}, '>', 2 * $config->{fault_interval_ns}, "verify under $config->{fault}: work for two of them");
+        }
     }
 }
 
+side_by_side(sub { $_[0] eq 'commands' ? check_commands() : check_engine($_[0]) }, sort(keys %engine), 'commands');
 done_testing();

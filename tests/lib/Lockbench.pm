@@ -6,8 +6,9 @@ use warnings;
 use Exporter 'import';
 use File::Temp qw(tempdir);
 use POSIX ();
-our @EXPORT = qw(lockbench start start_program finish until_shown try_until wait_for slurp spew scratch good_lock open_door good_queue
-    phased_queue);
+use Test::Builder;
+our @EXPORT = qw(lockbench start start_program finish side_by_side until_shown try_until wait_for slurp spew scratch good_lock open_door
+    good_queue phased_queue);
 
 my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
 my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -72,6 +73,50 @@ sub finish
 }
 
 sub lockbench { return finish(start(@_)) }
+
+# Calls check for each part, side by side, because most tests wait: each in a process of its own, with its own
+# directory for files. Then reports the results, in the order of the parts.
+sub side_by_side
+{
+    my ($check, @parts) = @_;
+    my %pid;
+    for my $part (@parts) {
+        $pid{$part} = fork() // die "fork: $!\n";
+        check_part($check, $part) if $pid{$part} == 0;
+    }
+    my $builder = Test::Builder->new;
+    for my $part (@parts) {
+        waitpid $pid{$part}, 0;
+        my $status = $?;
+        for (split /\n/, slurp("$scratch/$part.tap")) {
+            if (/^(not )?ok \d+(?: - (.*?))?(?: # skip (.*))?$/) {
+                defined $3 ? $builder->skip($3) : $builder->ok(!$1, $2);
+            } elsif (/^# ?(.*)/) {
+                $builder->note($1);
+            }
+        }
+        $builder->is_num($status, 0, "$part: ended") or $builder->diag(slurp("$scratch/$part.err") =~ s{^# ?}{}mgr);
+    }
+}
+
+# The rest of a part's process: its results go to a file.
+sub check_part
+{
+    my ($check, $part) = @_;
+    my $builder = Test::Builder->new;
+    open my $tap, '>', "$scratch/$part.tap" or POSIX::_exit(99);
+    open my $err, '>', "$scratch/$part.err" or POSIX::_exit(99);
+    $ENV{TMPDIR} = $scratch .= "/$part";
+    mkdir $scratch or POSIX::_exit(99);
+    $builder->reset;
+    $builder->output($tap);
+    $builder->failure_output($err);
+    my $is_done = eval { $check->($part); 1 } or $builder->diag($@);
+    $builder->done_testing;
+    my $is_passing = $is_done && $builder->is_passing;
+    close $_ for $tap, $err;
+    POSIX::_exit($is_passing ? 0 : 1);
+}
 
 # Results that depend on chance, or that lockbench withholds if the machine stood still, get at most three tries, or
 # LB_TEST_TRIES_MAX, or the number in { tries => N } in front of the check, with a comment that gives the reason. So a
