@@ -68,6 +68,7 @@ for my $name (keys %file) {
     print $out $file{$name};
     close $out or die "$name: $!\n";
 }
+my $older = 0;
 for my $line (@lines) {
     my ($command) = $line =~ /^lockbench (\w+)/;
     (my $run = $line) =~ s{postgresql://\S+}{sqlite:}g;
@@ -75,8 +76,9 @@ for my $line (@lines) {
     # Long commands are only checked; the others run for a moment.
     $run .= ' --dry-run' if $command =~ /^(?:plan|experiment)$/ || $line =~ /compare$|verify/;
     $run .= ' --duration 30ms --warmup 0' if $command eq 'compare' && $run !~ /dry-run/;
+    $run .= ' --repeat 2' if $command eq 'compare' && $run !~ /dry-run|--repeat/;
     $run .= ' --max-schedules 20' if $command eq 'explore';
-    rename "$dir/results/main", "$dir/results/older" if $line =~ /--save main/;
+    rename "$dir/results/main", "$dir/results/older" . ++$older if $line =~ /--save main/;
     my $said = `cd '$dir' && $program @{[$run =~ s/^lockbench //r]} 2>&1 </dev/null`;
     like($? >> 8, qr/^[0145]$/, $line) or diag "$run: $said";
     next if $command ne 'compare' || $line !~ /-o results/;
