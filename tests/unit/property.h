@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <inttypes.h>
@@ -27,6 +28,21 @@ static inline uint64_t lb_test_seed(void)
     printf("# seed %" PRIu64 "\n", seed);
     fflush(stdout); /* cmocka's output comes after it */
     return seed;
+}
+
+/* A result that depends on chance gets this number of tries. The file LB_TEST_TRIES gets the number
+ * that it needed, as from tests/lib/Lockbench.pm. */
+enum { LB_TEST_MOST_TRIES = 3 };
+#define lb_test_count_tries(tries, is_shown)                                                       \
+    lb_test_count_tries_at(__FILE__, __LINE__, (tries), (is_shown))
+static inline void lb_test_count_tries_at(const char *path, int line, unsigned tries, bool is_shown)
+{
+    const char *name = getenv("LB_TEST_TRIES");
+    FILE *file = name != NULL ? fopen(name, "ae") : NULL;
+    if (file == NULL)
+        return;
+    fprintf(file, "%u\t%s:%d\t%s\n", tries, path, line, is_shown ? "shown" : "NOT SHOWN");
+    fclose(file);
 }
 
 /* Standard normal, by Box and Muller. */
