@@ -187,8 +187,8 @@ static void fit_state(struct lb_age *age, struct lb_age_state *state)
 
 /* --- the missing index --- */
 
-/* What a claim costs with an index of these words; it is dropped again. An index that the server
- * does not make costs more than any. */
+/* What the operation that grows costs with an index of these words; it is dropped again. An index
+ * that the server does not make costs more than any. */
 static int try_index(struct bench *bench, const char *words, double *ret_cost, struct lb_error *err)
 {
     enum { ROUNDS = 2 };
@@ -212,7 +212,7 @@ static int try_index(struct bench *bench, const char *words, double *ret_cost, s
         if (r == 0)
             r = end(bench, LB_AGE_COMPLETE, LB_S_COMPLETE, &item, err);
     }
-    cost = with->curves[LB_AGE_CLAIM].points[bench->size].cost;
+    cost = with->curves[state->index_op].points[bench->size].cost;
     free(with);
     bench->state = state;
     if (r == 0)
@@ -224,16 +224,18 @@ static int try_index(struct bench *bench, const char *words, double *ret_cost, s
     return r == 0 ? lb_aged_run(&bench->aged, sql, err) : r;
 }
 
-/* The cheapest of the indexes that the claim's conditions and order ask for, if it ends the growth.
- */
+/* The cheapest of the indexes that the operation's conditions and order ask for, if it ends the
+ * growth. */
 static int find_index(struct bench *bench, struct lb_error *err)
 {
     struct lb_age_state *state = bench->state;
-    const struct lb_age_curve *claim = &state->curves[LB_AGE_CLAIM];
-    const struct lb_section *section = &bench->program->sections[LB_S_CLAIM];
+    static const enum lb_section_name sections[LB_AGE_OPS] = {
+        [LB_AGE_PUT] = LB_S_PUT, [LB_AGE_CLAIM] = LB_S_CLAIM, [LB_AGE_COMPLETE] = LB_S_COMPLETE};
+    const struct lb_age_curve *curve = &state->curves[state->index_op];
+    const struct lb_section *section = &bench->program->sections[sections[state->index_op]];
     const bool is_partial = (bench->db->caps(bench->session.conn) & LB_CAP_PARTIAL_INDEX) != 0;
     struct lb_aged_indexes indexes = {0};
-    double best = claim->points[bench->size].cost / 2;
+    double best = curve->points[bench->size].cost / 2;
     int r = 0;
     for (size_t i = 0; i < section->n_statements; i++)
         lb_aged_propose(&indexes, section->statements[i].sql, is_partial);
@@ -350,7 +352,10 @@ static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct l
     if (r != 0)
         return r;
     bench->size = plan->n_sizes - 1;
-    if (bench->state->curves[LB_AGE_CLAIM].growth.law >= LB_GROWTH_LINEAR)
+    while (bench->state->index_op < LB_AGE_OPS &&
+           !lb_age_op_grows(bench->state, (int)bench->state->index_op))
+        bench->state->index_op++;
+    if (bench->state->index_op <= LB_AGE_COMPLETE) /* the others are not tried with an index */
         r = find_index(bench, err);
     if (r == LB_E_UNSUPPORTED) /* without an index, the curves stand */
         r = err->code = 0;
@@ -402,9 +407,10 @@ int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb
 bool lb_age_grows(const struct lb_age *age)
 {
     for (int s = 0; s < LB_AGED_STATES; s++)
-        if (lb_age_is_judged((enum lb_aged_state)s) && lb_age_is_measured(&age->states[s]) &&
-            age->states[s].curves[LB_AGE_CLAIM].growth.law >= LB_GROWTH_LINEAR)
-            return true;
+        for (int op = 0; op < LB_AGE_OPS; op++)
+            if (lb_age_is_judged((enum lb_aged_state)s) && lb_age_is_measured(&age->states[s]) &&
+                lb_age_op_grows(&age->states[s], op))
+                return true;
     return false;
 }
 

@@ -47,9 +47,10 @@ struct lb_age_state {
     char refused[400];   /* why its rows cannot be made; "": they were */
     size_t n_points;     /* sizes that were measured, from the least; fewer: it was interrupted */
     struct lb_age_curve curves[LB_AGE_OPS];
-    char index[600];   /* with which a claim costs half or less at the largest size, as CREATE INDEX
-                          ON has it; "": none is known, or none is needed */
-    double index_cost; /* of a claim with it */
+    enum lb_age_op index_op; /* the first operation that grows: the index is for it */
+    char index[600];   /* with which it costs half or less at the largest size, as CREATE INDEX ON
+                          has it; "": none is known, or none is needed */
+    double index_cost; /* of the operation with it */
 };
 
 struct lb_age {
@@ -75,7 +76,14 @@ struct lb_age_plan {
 /* 0, or an error: LB_E_UNSUPPORTED where the strategy is no queue of statements. With
  * LB_E_INTERRUPTED ret has what was measured until then. */
 int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb_error *err);
-/* Does a claim cost more with items that are finished, delayed or failed? */
+/* Does this operation of a measured state? Those on the whole class are not judged. */
+static inline bool lb_age_op_grows(const struct lb_age_state *state, int op)
+{
+    const struct lb_age_curve *curve = &state->curves[op];
+    return op < LB_AGE_RECOVER && curve->is_there && curve->refused[0] == '\0' &&
+           curve->growth.law >= LB_GROWTH_LINEAR;
+}
+/* Does an operation on one item cost more with items that are finished, delayed or failed? */
 bool lb_age_grows(const struct lb_age *age);
 /* True if the state's claims were measured: at two sizes or more. */
 static inline bool lb_age_is_measured(const struct lb_age_state *state)

@@ -2,6 +2,7 @@
 -- shape: queue
 -- claims: no-duplicate
 -- summary: the same with the index that the claim needs
+-- Source: https://github.com/kestra-io/kestra/issues/2600
 
 -- name: setup [postgres]
 CREATE TABLE job (

@@ -2,6 +2,7 @@
 -- shape: queue
 -- claims: no-duplicate
 -- summary: the claim reads all finished jobs: an index on the key only
+-- Source: https://github.com/kestra-io/kestra/issues/2600
 
 -- name: setup [postgres]
 CREATE TABLE job (

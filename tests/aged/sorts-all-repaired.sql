@@ -2,6 +2,7 @@
 -- shape: queue
 -- claims: no-duplicate
 -- summary: the same with a status that can be looked up, and its order
+-- Source: https://github.com/timgit/pg-boss/issues/228
 
 -- name: setup [postgres]
 CREATE TABLE job (

@@ -2,6 +2,7 @@
 -- shape: queue
 -- claims: no-duplicate
 -- summary: the claim sorts all jobs by a time that has no index
+-- Source: https://github.com/timgit/pg-boss/issues/228
 
 -- name: setup [postgres]
 CREATE TABLE job (

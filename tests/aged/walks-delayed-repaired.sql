@@ -2,6 +2,7 @@
 -- shape: queue
 -- claims: no-duplicate
 -- summary: the order is the time at which a job is due
+-- Source: https://github.com/bensheldon/good_job/pull/1645
 
 -- name: setup [postgres]
 CREATE TABLE job (

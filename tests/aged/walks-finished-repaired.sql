@@ -2,6 +2,7 @@
 -- shape: queue
 -- claims: no-duplicate
 -- summary: the index begins with the status
+-- Source: https://github.com/hexpm/hexpm/pull/1773
 
 -- name: setup [postgres]
 CREATE TABLE job (

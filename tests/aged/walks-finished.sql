@@ -2,6 +2,7 @@
 -- shape: queue
 -- claims: no-duplicate
 -- summary: the index has the order alone: the claim walks over finished jobs
+-- Source: https://github.com/hexpm/hexpm/pull/1773
 
 -- name: setup [postgres]
 CREATE TABLE job (

@@ -42,8 +42,10 @@ static json_t *state_json(const struct lb_age_view *view, enum lb_aged_state whi
     lb_put_flag(&object, "interrupted", lb_age_is_cut(view->age, state));
     lb_put_flag(&object, "leaves_no_rows", state->leaves_no_rows);
     lb_put_text_or_null(&object, "missing_index", state->index);
-    if (state->index[0] != '\0')
-        lb_put_real(&object, "claim_cost_with_index", state->index_cost);
+    if (state->index[0] != '\0') {
+        lb_put_text(&object, "missing_for", lb_age_op_names[state->index_op]);
+        lb_put_real(&object, "cost_with_index", state->index_cost);
+    }
     if (view->bound_ns > 0)
         lb_put(&object, "slo_missed_from_items", rows > 0 ? lb_json_real(rows) : json_null());
     if (view->bound_ns > 0 && view->demand_per_s > 0 && which == LB_AGED_FINISHED)

@@ -71,36 +71,49 @@ static void print_flat(FILE *out, const struct lb_age_view *view)
 
 static void print_index(FILE *out, const struct lb_age_view *view, const struct lb_age_state *state)
 {
-    const struct lb_age_point *last = &state->curves[LB_AGE_CLAIM].points[state->n_points - 1];
+    const char *op = lb_age_op_names[state->index_op];
+    const struct lb_age_point *last = &state->curves[state->index_op].points[state->n_points - 1];
     if (state->index[0] != '\0')
         fprintf(out,
-                "  Missing: CREATE INDEX %.*s_claim ON %s;\n"
-                "  A claim reads %.0f %s with it, and %.0f without, at %llu items.\n",
-                (int)strcspn(state->index, " "), state->index, state->index, state->index_cost,
-                view->age->unit, last->cost,
+                "  Missing: CREATE INDEX %.*s_%s ON %s;\n"
+                "  A %s reads %.0f %s with it, and %.0f without, at %llu items.\n",
+                (int)strcspn(state->index, " "), state->index, op, state->index, op,
+                state->index_cost, view->age->unit, last->cost,
                 (unsigned long long)view->age->sizes[state->n_points - 1]);
     else if (!lb_age_is_cut(view->age, state))
         fputs("  With the statement as it is, no index on its conditions and order helps.\n", out);
+}
+
+/* Each operation on one item that grows with the state; true if there is any. */
+static bool print_growing(FILE *out, const struct lb_age_view *view, enum lb_aged_state which)
+{
+    const struct lb_age_state *state = &view->age->states[which];
+    bool grows = false;
+    for (int op = 0; op < LB_AGE_OPS; op++) {
+        double per_1000 = state->curves[op].growth.per_1000;
+        if (!lb_age_op_grows(state, op))
+            continue;
+        grows = true;
+        fprintf(out, "%s on %s: %s reads %.*f %s more for each 1,000 %s items.\n", view->strategy,
+                view->target, lb_age_op_names[op], per_1000 < 10 ? 1 : 0, per_1000, view->age->unit,
+                lb_aged_state_names[which]);
+        if (op == LB_AGE_CLAIM)
+            print_slo(out, view, which);
+        if (op == (int)state->index_op && op <= LB_AGE_COMPLETE)
+            print_index(out, view, state);
+    }
+    return grows;
 }
 
 static void print_answer(FILE *out, const struct lb_age_view *view)
 {
     const struct lb_age *age = view->age;
     bool grows = false, is_known = false;
-    for (int s = 0; s < LB_AGED_STATES; s++) {
-        const struct lb_age_curve *claim = &age->states[s].curves[LB_AGE_CLAIM];
-        if (!lb_age_is_measured(&age->states[s]))
-            continue;
-        is_known = true;
-        if (claim->growth.law < LB_GROWTH_LINEAR)
-            continue;
-        grows = true;
-        fprintf(out, "%s on %s: claim reads %.*f %s more for each 1,000 %s items.\n",
-                view->strategy, view->target, claim->growth.per_1000 < 10 ? 1 : 0,
-                claim->growth.per_1000, age->unit, lb_aged_state_names[s]);
-        print_slo(out, view, (enum lb_aged_state)s);
-        print_index(out, view, &age->states[s]);
-    }
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        if (lb_age_is_measured(&age->states[s])) {
+            is_known = true;
+            grows |= print_growing(out, view, (enum lb_aged_state)s);
+        }
     if (is_known && !grows)
         print_flat(out, view);
     if (!is_known && lb_age_is_known(age))
