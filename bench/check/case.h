@@ -105,9 +105,11 @@ struct lb_waiter {
     bool is_shared;
 };
 
+/* An accepted write; or a grant, of which fenced asks the same. */
 struct lb_write {
     uint64_t token, low, high;
     uint32_t resource, log, event;
+    bool is_shared;
 };
 
 /* A wait that was not answered in its log. */

@@ -26,6 +26,8 @@ my @cases = (
     ['tie_reacquire.jsonl', 1, 'a worker\'s own order is never a tie', @mutex],
     ['tie_free.jsonl', 1, 'the same without ties', @mutex],
     ['tie_fence.jsonl', 1, 'so tokens must grow within a tick', @mutex, '--claims', 'fenced'],
+    ['tie_fence_held.jsonl', 1, 'who keeps the lock was granted it after the one that gave it back within its tick', @mutex,
+        '--claims', 'exclusive,fenced'],
     ['tie_fifo.jsonl', 1, 'what two producers and two consumers did in two ticks fits no order', '--model', 'fifo'],
     ['strict_empty.jsonl', 0, '"empty" is no matter of fifo', '--model', 'fifo'],
     ['strict_empty.jsonl', 1, 'but strictly it is: two items, one after the other, were there', @queue, '--strict'],

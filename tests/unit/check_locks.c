@@ -413,7 +413,22 @@ static struct shape shapes[] = {
      .tick = MS,
      .guarantee = LB_G_FENCED,
      .legal = legal_lease_fence},
-    /* Of two that are answered within one tick, the judge does not say who came first. */
+    {.name = "fences of a lease whose sessions end",
+     .capacity = 1,
+     .max_permits = 1,
+     .resources = 1,
+     .lease = true,
+     .sessions = true,
+     .untold = true,
+     .brief = true,
+     .odd_ends = true,
+     .tokens = true,
+     .sound_only = true,
+     .tick = MS,
+     .guarantee = LB_G_FENCED,
+     .legal = legal_lease_fence},
+    /* A release that is not its worker's own leaves open who had the lock: then its holds say
+     * nothing of the order of the grants. */
     {.name = "fences of a lock that excludes",
      .capacity = 1,
      .max_permits = 1,

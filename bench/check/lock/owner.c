@@ -165,7 +165,7 @@ static int add_hold(struct judge *judge, uint32_t number, uint64_t until)
                                                .position = hold->event,
                                                .about = LB_SPEC_NONE,
                                                .arg = hold->permits,
-                                               .to = hold->is_shared,
+                                               .to = hold->is_shared ? LB_LOCK_IS_SHARED : 0,
                                                .kind = is_brief ? LB_LOCK_BRIEF : LB_LOCK_GRANT,
                                                .rank = GRANTS,
                                                .detail = hold});

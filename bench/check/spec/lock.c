@@ -1,6 +1,7 @@
-/* A lock as an automaton: its state is what is held. Two breaks are possible in a step: a grant
- * beyond the capacity, or of a writer beside a reader (exclusive), and a release with an effect by
- * a worker whose grant is over, while the lock is another's (owner-release).
+/* A lock as an automaton: its state is the grants in hand, and the largest token. Three breaks are
+ * possible in a step: a grant beyond the capacity, or of a writer beside a reader (exclusive); a
+ * grant whose token is not larger than those before it (fenced); and a release with an effect by a
+ * worker whose grant is over, while the lock is another's (owner-release).
  *
  * A lease and a session end a grant as a release does. They differ in the times, which the builder
  * of the operations knows.
@@ -16,7 +17,7 @@ static const struct lb_lock_model *model_of(const struct lb_object *object)
 
 static void grant(struct lb_lock_state *state, const struct lb_spec_op *op, uint32_t number)
 {
-    if (op->to != 0) {
+    if ((op->to & LB_LOCK_IS_SHARED) != 0) {
         state->readers++;
         return;
     }
@@ -26,7 +27,7 @@ static void grant(struct lb_lock_state *state, const struct lb_spec_op *op, uint
 
 static void end(struct lb_lock_state *state, const struct lb_spec_op *of, uint32_t number)
 {
-    if (of->to != 0)
+    if ((of->to & LB_LOCK_IS_SHARED) != 0)
         state->readers--;
     else
         state->permits -= of->arg;
@@ -37,6 +38,19 @@ static void end(struct lb_lock_state *state, const struct lb_spec_op *of, uint32
 static bool is_exceeded(const struct lb_lock_model *model, const struct lb_lock_state *state)
 {
     return state->permits > model->capacity || (state->permits > 0 && state->readers > 0);
+}
+
+/* True if the grant has no token, or a larger one than all before it, which is then the largest. */
+static bool is_larger(const struct lb_object *object, uint32_t number, struct lb_lock_state *state)
+{
+    const struct lb_lock_model *model = model_of(object);
+    if (model->not_larger == 0 || (object->ops[number].to & LB_LOCK_IS_FENCED) == 0)
+        return true;
+    if (state->fence > 0 && (int64_t)model->token_of(object, number) <=
+                                (int64_t)model->token_of(object, state->fence - 1))
+        return false;
+    state->fence = number + 1;
+    return true;
 }
 
 static unsigned step_lock(const struct lb_object *object, uint32_t number,
@@ -54,12 +68,18 @@ static unsigned step_lock(const struct lb_object *object, uint32_t number,
     case LB_LOCK_BRIEF:
         grant(&state, op, number);
         next->broken = is_exceeded(model, &state) ? model->exceeded : 0;
+        if (!is_larger(object, number, &state)) {
+            next->broken |= model->not_larger;
+            next->other = state.fence - 1;
+        }
         if (op->kind == LB_LOCK_BRIEF) {
             end(&state, op, number);
             state.holder = before;
         }
         break;
     case LB_LOCK_END:
+        if (!op->must && before != op->about + 1) /* it has ended, or has not begun */
+            return 0;
         end(&state, &object->ops[op->about], op->about);
         break;
     default: /* LB_LOCK_RELEASE */
@@ -71,8 +91,18 @@ static unsigned step_lock(const struct lb_object *object, uint32_t number,
     return 1;
 }
 
+static bool is_lock_over(const struct lb_object *object, uint32_t number,
+                         const struct lb_spec_state *from)
+{
+    struct lb_lock_state state;
+    memcpy(&state, from, sizeof state);
+    return object->ops[number].kind == LB_LOCK_END && state.holder != object->ops[number].about + 1;
+}
+
 struct lb_automaton lb_lock_automaton(const struct lb_lock_model *model)
 {
-    return (struct lb_automaton){
-        .hard = model->exceeded, .excused = model->not_owner, .step = step_lock};
+    return (struct lb_automaton){.hard = model->exceeded,
+                                 .excused = model->not_owner | model->not_larger,
+                                 .step = step_lock,
+                                 .is_over = is_lock_over};
 }

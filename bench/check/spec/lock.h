@@ -1,4 +1,4 @@
-/* The specification of a lock, with its modes, its limit and its owner: see lock.c and automaton.h.
+/* The specification of a lock, with its modes, limit, owner and fence: see lock.c and automaton.h.
  */
 #ifndef LB_SPEC_LOCK_H
 #define LB_SPEC_LOCK_H
@@ -9,7 +9,8 @@ struct lb_lock_state {
     uint64_t permits; /* of the writers */
     uint32_t readers;
     uint32_t holder; /* the last writer's grant that has not ended, plus 1; 0: there is none */
-    uint64_t zero[4];
+    uint32_t fence;  /* the grant with the largest token, plus 1; 0: none had one */
+    uint32_t zero[7];
 };
 _Static_assert(sizeof(struct lb_lock_state) == sizeof(struct lb_spec_state), "one state");
 
@@ -21,10 +22,18 @@ enum lb_lock_kind {
     LB_LOCK_RELEASE /* with an effect, by a worker whose own grant had ended before */
 };
 
+enum {
+    LB_LOCK_IS_SHARED = 1, /* a reader, which has no number of permits */
+    LB_LOCK_IS_FENCED = 2  /* it has a token */
+};
+
 struct lb_lock_model {
-    unsigned exceeded;  /* the guarantee exclusive */
-    unsigned not_owner; /* owner-release */
+    unsigned exceeded;   /* the guarantee exclusive */
+    unsigned not_owner;  /* owner-release */
+    unsigned not_larger; /* fenced; 0: not judged */
     uint64_t capacity;
+    uint64_t (*token_of)(const struct lb_object *object, uint32_t number);
+    const void *context; /* of this function */
 };
 
 /* The context of their objects is a struct lb_lock_model. */

@@ -294,6 +294,7 @@ bool legal_lease_fence(const struct shape *shape)
     if (!legal_lease(shape))
         return legal_tokens(shape);
     translate_holds(shape);
+    translate_sessions();
     keep_log_order();
     brute.step = step_lease_fence;
     return brute_legal(&brute);
