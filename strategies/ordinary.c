@@ -206,8 +206,8 @@ int lb_ordinary_refused(int answer, const struct lb_section_result *result)
     return answer == LB_BUSY && !result->by_engine ? LB_REFUSED : answer;
 }
 
-int lb_ordinary_enqueue(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err)
+static int enqueue(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
+                   struct lb_error *err)
 {
     struct lb_section_result result;
     fill_request(&grant->bag, actor, request);
@@ -221,8 +221,8 @@ int lb_ordinary_enqueue(struct lb_actor *actor, const struct lb_request *request
     return r;
 }
 
-int lb_ordinary_acquire(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err)
+static int acquire(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
+                   struct lb_error *err)
 {
     struct lb_section_result result;
     /* A place in line belongs to the bag: only its clock is read anew. */
@@ -245,8 +245,8 @@ static bool hold_is_gone(const struct lb_actor *actor, enum lb_section_name begu
     return actor->plan->program->sections[begun_by].tx == LB_TX_HOLD && !actor->session->in_tx;
 }
 
-int lb_ordinary_renew(struct lb_actor *actor, const struct lb_request *request,
-                      struct lb_grant *grant, struct lb_error *err)
+static int renew(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
+                 struct lb_error *err)
 {
     struct lb_section_result result;
     (void)request;
@@ -260,8 +260,8 @@ int lb_ordinary_renew(struct lb_actor *actor, const struct lb_request *request,
     return r < 0 ? r : lb_ordinary_refused(r, &result);
 }
 
-int lb_ordinary_release(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err)
+static int release(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
+                   struct lb_error *err)
 {
     struct lb_section_result result;
     (void)request;
@@ -277,8 +277,8 @@ int lb_ordinary_release(struct lb_actor *actor, const struct lb_request *request
     return r < 0 ? r : lb_ordinary_refused(r, &result);
 }
 
-int lb_ordinary_cancel(struct lb_actor *actor, const struct lb_request *request,
-                       struct lb_grant *grant, struct lb_error *err)
+static int cancel(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
+                  struct lb_error *err)
 {
     struct lb_section_result result;
     (void)request;
@@ -483,11 +483,11 @@ int lb_ordinary_class(struct lb_actor *actor, enum lb_section_name section, stru
 const struct lb_flow lb_ordinary_flow = {
     .setup = lb_ordinary_setup,
     .open = lb_ordinary_open,
-    .enqueue = lb_ordinary_enqueue,
-    .acquire = lb_ordinary_acquire,
-    .renew = lb_ordinary_renew,
-    .release = lb_ordinary_release,
-    .cancel = lb_ordinary_cancel,
+    .enqueue = enqueue,
+    .acquire = acquire,
+    .renew = renew,
+    .release = release,
+    .cancel = cancel,
     .put = lb_ordinary_put,
     .claim = lb_ordinary_claim,
     .item = lb_ordinary_item,

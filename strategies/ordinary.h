@@ -18,16 +18,6 @@ void lb_ordinary_fill_class(struct lb_bag *bag, const struct lb_strategy_plan *p
 void lb_ordinary_fill_resource(struct lb_bag *bag, const struct lb_strategy_plan *plan,
                                uint32_t resource);
 int lb_ordinary_open(struct lb_actor *actor, struct lb_error *err);
-int lb_ordinary_enqueue(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err);
-int lb_ordinary_acquire(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err);
-int lb_ordinary_renew(struct lb_actor *actor, const struct lb_request *request,
-                      struct lb_grant *grant, struct lb_error *err);
-int lb_ordinary_release(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err);
-int lb_ordinary_cancel(struct lb_actor *actor, const struct lb_request *request,
-                       struct lb_grant *grant, struct lb_error *err);
 int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
                     struct lb_error *err);
 int lb_ordinary_claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,

@@ -55,7 +55,7 @@ void lb_life_self(struct lb_life_self *ret)
         snprintf(ret->machine, sizeof ret->machine, "%s:%llu", boot, (unsigned long long)ns.st_ino);
 }
 
-enum lb_life_sign lb_life_look(const struct lb_life_self *process)
+static enum lb_life_sign look(const struct lb_life_self *process)
 {
     struct lb_life_self self;
     char state;
@@ -74,7 +74,7 @@ enum lb_life_sign lb_life_look(const struct lb_life_self *process)
 
 bool lb_life_is_over(const struct lb_life_self *process, int64_t seen_s)
 {
-    enum lb_life_sign sign = lb_life_look(process);
+    enum lb_life_sign sign = look(process);
     return sign == LB_LIFE_DEAD || (sign == LB_LIFE_UNKNOWN && seen_s > LB_LIFE_GRACE_S);
 }
 

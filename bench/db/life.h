@@ -36,7 +36,6 @@ struct lb_life_self {
 enum lb_life_sign { LB_LIFE_DEAD, LB_LIFE_ALIVE, LB_LIFE_UNKNOWN /* of another machine */ };
 
 void lb_life_self(struct lb_life_self *ret);
-enum lb_life_sign lb_life_look(const struct lb_life_self *process);
 /* May a space be dropped whose lock is free? seen_s: seconds since its last entry. */
 bool lb_life_is_over(const struct lb_life_self *process, int64_t seen_s);
 

@@ -13,7 +13,9 @@ bool lb_control_has_connection(const struct lb_active_run *run)
     return run->control.conn != NULL && !lb_conn_head(run->control.conn)->lost;
 }
 
-int lb_control_mend(struct lb_active_run *run, struct lb_error *err)
+/* Opens the control session again if it was lost while it had nothing to do; tries for
+ * LB_CONTROL_PATIENCE_S at most. */
+static int reconnect(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_session *control = &run->control;
     const uint64_t give_up_ns = lb_now_ns() + LB_CONTROL_PATIENCE_S * UINT64_C(1000000000);
@@ -31,9 +33,9 @@ int lb_control_mend(struct lb_active_run *run, struct lb_error *err)
 int lb_control_reopen(struct lb_active_run *run, struct lb_error *err)
 {
     if (run->has_control && lb_team_error(run->team) == NULL) {
-        int rc_mend = lb_control_mend(run, err);
-        if (rc_mend != LB_E_ENV)
-            return rc_mend;
+        int rc_again = reconnect(run, err);
+        if (rc_again != LB_E_ENV)
+            return rc_again;
         /* The results so far, and their history, are still worth a report. */
         lb_team_fail(run->team, err);
         return 0;

@@ -13,9 +13,6 @@ enum { LB_CONTROL_PATIENCE_S = 30 };
 
 /* Of the control session, as far as is known. */
 bool lb_control_has_connection(const struct lb_active_run *run);
-/* The control session had nothing to do while the workers ran: if it was lost meanwhile, it is
- * opened again, for LB_CONTROL_PATIENCE_S at most. */
-int lb_control_mend(struct lb_active_run *run, struct lb_error *err);
 /* Opens the control session again, where it had to be closed for the fork or was lost with the
  * server. */
 int lb_control_reopen(struct lb_active_run *run, struct lb_error *err);

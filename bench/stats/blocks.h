@@ -151,7 +151,6 @@ double lb_range_cdf(double q, size_t k, double df);
 double lb_range_quantile(double p, size_t k, double df);
 /* The two-sided quantile of Dunnett's test: of the largest |t| of k comparisons with one reference,
  * correlated by one half. */
-double lb_dunnett_cdf(double d, size_t k, double df);
 double lb_dunnett_quantile(double p, size_t k, double df);
 
 #endif

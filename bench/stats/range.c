@@ -75,7 +75,7 @@ static double dunnett_of_means(double d, size_t n_means)
     return dunnett_given(d, n_means - 1);
 }
 
-double lb_dunnett_cdf(double d, size_t k, double df)
+static double dunnett_cdf(double d, size_t k, double df)
 {
     return over_s(dunnett_of_means, d, k + 1, df);
 }
@@ -116,5 +116,5 @@ double lb_range_quantile(double p, size_t k, double df)
 
 double lb_dunnett_quantile(double p, size_t k, double df)
 {
-    return quantile(lb_dunnett_cdf, p, k, df);
+    return quantile(dunnett_cdf, p, k, df);
 }

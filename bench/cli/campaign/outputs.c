@@ -207,11 +207,3 @@ bool lb_outputs_have(const struct lb_outputs *outputs, const struct lb_sink *sin
             return true;
     return false;
 }
-
-bool lb_outputs_print(const struct lb_outputs *outputs, const char *name)
-{
-    for (size_t i = 0; i < outputs->n; i++)
-        if (outputs->all[i].path == NULL)
-            return strcmp(outputs->all[i].sink->name, name) == 0;
-    return false;
-}

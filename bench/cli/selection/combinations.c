@@ -28,12 +28,9 @@ static bool may_be_list(const struct lb_key *key, const char *text)
     case LB_KEY_TIME:
     case LB_KEY_SHARE:
     case LB_KEY_EXPONENT:
-    case LB_KEY_BACKOFF:
-    case LB_KEY_IDS:
-    case LB_KEY_SKEWED:
+    case LB_KEY_CHOICE:
     case LB_KEY_ISOLATION:
     case LB_KEY_FAULT:
-    case LB_KEY_STATISTICS:
         return true;
     case LB_KEY_RATE:
         return !has_phases(text);

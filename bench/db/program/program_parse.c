@@ -177,8 +177,9 @@ static bool next_word(const char **at, size_t *left, const char **ret_word, size
     return *ret_length > 0;
 }
 
-int lb_section_line(struct lb_file *file, const struct lb_directive *directive,
-                    struct lb_raw_section *ret_section, struct lb_error *err)
+/* The rest of a `-- name:` line. */
+static int read_section_line(struct lb_file *file, const struct lb_directive *directive,
+                             struct lb_raw_section *ret_section, struct lb_error *err)
 {
     const char *at = directive->value, *word;
     size_t left = directive->value_length, length, gap;
@@ -389,7 +390,7 @@ static int begin_section(struct reading *r, const struct lb_directive *directive
         return lb_file_fail(file, directive->line, r->err, "more than %d sections",
                             LB_FILE_SECTIONS);
     struct lb_raw_section *section = &file->sections[file->n_sections];
-    if (lb_section_line(file, directive, section, r->err) != 0)
+    if (read_section_line(file, directive, section, r->err) != 0)
         return LB_E_FILE;
     file->n_sections++;
     section->first = file->n_statements;

@@ -156,9 +156,6 @@ int lb_needs_read(const struct lb_file *file, const struct lb_directive *directi
 /* May a statement of this section be on a replica, and is `directive` how that is said? */
 int lb_replica_line(const struct lb_file *file, const struct lb_directive *directive,
                     enum lb_section_name section, struct lb_error *err);
-/* The rest of a `-- name:` line. */
-int lb_section_line(struct lb_file *file, const struct lb_directive *directive,
-                    struct lb_raw_section *ret_section, struct lb_error *err);
 
 /* "origin:line: what". Returns LB_E_FILE. */
 int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,

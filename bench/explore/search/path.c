@@ -7,7 +7,8 @@
 
 #define DEATHS (((1u << LB_MAX_WORKERS) - 1) << LB_MOVE_DEATH)
 
-bool lb_path_is_reduced(const struct lb_path *path)
+/* Are moves left out that come to the same as others? */
+static bool is_reduced(const struct lb_path *path)
 {
     const struct lb_search_options *options = path->options;
     return !options->unreduced && !options->likely && options->preemptions < 0 &&
@@ -18,7 +19,7 @@ bool lb_path_is_reduced(const struct lb_path *path)
 static uint32_t in_order(const struct lb_path *path, uint32_t moved, uint32_t enabled)
 {
     const uint8_t *alike = path->options->alike;
-    if (alike == NULL || !lb_path_is_reduced(path))
+    if (alike == NULL || !is_reduced(path))
         return enabled;
     for (unsigned w = 1; w < LB_MAX_WORKERS; w++)
         for (unsigned before = 0; before < w; before++)
@@ -48,7 +49,7 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
 {
     struct lb_node *child = &path->nodes[last + 1], *start = &path->nodes[refused->first];
     bool is_void = lb_refused_is_void(refused);
-    if (is_void && !refused->is_own && lb_path_is_reduced(path)) {
+    if (is_void && !refused->is_own && is_reduced(path)) {
         path->result->n_void++; /* as without it */
         return false;
     }
@@ -64,7 +65,7 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
     }
     child->waiting |= 1u << worker;
     child->waits_for[worker] = refused->touched;
-    if (!is_void || !lb_path_is_reduced(path))
+    if (!is_void || !is_reduced(path))
         return true;
     child->asleep = (start->asleep | start->done) & ~(1u << worker);
     memcpy(child->touched, start->touched, sizeof child->touched);
@@ -92,7 +93,7 @@ static bool make_child(struct lb_path *path, size_t last, const struct lb_moved 
         if (lb_has(child->waiting, w) &&
             ((int)w == worker || lb_footprint_conflicts(&moved->touched, &node->waits_for[w])))
             child->waiting &= ~(1u << w);
-    if (lb_path_is_reduced(path)) {
+    if (is_reduced(path)) {
         uint32_t candidates = node->asleep | node->done;
         for (unsigned m = 0; m < LB_MOVES; m++)
             if (lb_has(candidates, m) && m != move && lb_move_worker(m) != worker &&
@@ -150,7 +151,7 @@ int lb_path_extend(struct lb_path *path, struct lb_error *err)
 {
     struct lb_node *node = &path->nodes[path->n];
     struct lb_moved moved;
-    int r = lb_path_make(path, path->n, !lb_path_is_reduced(path), &moved, err);
+    int r = lb_path_make(path, path->n, !is_reduced(path), &moved, err);
     if (r < 0)
         return r;
     lb_path_note(path, path->n, moved.answer);
@@ -212,7 +213,7 @@ int lb_path_end(struct lb_path *path, enum lb_ending ending, struct lb_error *er
     if (ending == LB_END_STUCK)
         result->n_stuck++;
     if (path->options->audit != NULL && (ending == LB_END_DONE || ending == LB_END_STUCK))
-        lb_audit_offer(path->options->audit, path, lb_path_is_reduced(path));
+        lb_audit_offer(path->options->audit, path, is_reduced(path));
     if (path->n > result->longest)
         result->longest = path->n;
     for (unsigned bit = 0; bit < LB_VIOLATIONS; bit++)

@@ -49,8 +49,6 @@ static inline bool lb_has(uint32_t set, unsigned move)
     return (set >> move & 1) != 0;
 }
 
-/* Are moves left out that come to the same as others? */
-bool lb_path_is_reduced(const struct lb_path *path);
 /* Is there no time left for the rest of this schedule? One is run to its end in any case. */
 bool lb_path_is_over(const struct lb_path *path);
 /* Between two schedules: is that the end? Tells of the progress. */

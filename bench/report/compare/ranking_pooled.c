@@ -29,7 +29,8 @@ static bool has_run(const struct lb_cell *cell, size_t run, enum lb_measured mea
                                    : r->has_cpu && r->successes_per_s > 0;
 }
 
-size_t lb_pooled_rounds(const struct lb_cell *cell, enum lb_measured measured)
+/* The number of rounds in which a cell has a measurement. */
+static size_t rounds_of(const struct lb_cell *cell, enum lb_measured measured)
 {
     size_t n = 0;
     for (size_t i = 0; i < cell->n_runs; i++)
@@ -77,7 +78,7 @@ static const char *lacks_length(const struct lb_cell *cell, char *buf, size_t si
 const char *lb_pooled_lacks(const struct lb_cell *cell, enum lb_measured measured, char *buf,
                             size_t size)
 {
-    size_t rounds = lb_pooled_rounds(cell, measured);
+    size_t rounds = rounds_of(cell, measured);
     uint64_t samples = measured == LB_RANK_P99 ? samples_of(cell) : LEAST_SAMPLES;
     if (rounds < LB_RESAMPLE_MIN_ROUNDS)
         snprintf(buf, size, "%zu of at least %d rounds", rounds, LB_RESAMPLE_MIN_ROUNDS);

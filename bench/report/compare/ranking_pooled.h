@@ -7,8 +7,6 @@
 /* True if the run counts for this measure. Rounds whose generator was late count, except for the
  * waits. */
 bool lb_rank_uses(const struct lb_outcome *run, enum lb_measured measured);
-/* The number of rounds in which a cell has a measurement. */
-size_t lb_pooled_rounds(const struct lb_cell *cell, enum lb_measured measured);
 /* What a cell lacks to be compared: "640 of 1000 waits"; NULL: nothing. */
 const char *lb_pooled_lacks(const struct lb_cell *cell, enum lb_measured measured, char *buf,
                             size_t size);

@@ -70,9 +70,7 @@ static json_t *config_json(const struct lb_scenario *scenario)
             break;
         case LB_KEY_TEXT:
         case LB_KEY_SHAPE:
-        case LB_KEY_BACKOFF:
-        case LB_KEY_IDS:
-        case LB_KEY_SKEWED:
+        case LB_KEY_CHOICE:
         case LB_KEY_ISOLATION:
         default:
             lb_scenario_get(scenario, key, text, sizeof text);

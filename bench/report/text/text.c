@@ -125,8 +125,8 @@ static void print_keys(const struct lb_sink_state *state, const struct lb_scenar
                       (scenario->fault != LB_FAULT_NONE || strncmp(key->name, "fault-", 6) != 0) &&
                       (scenario->rate[0] != '\0' || strcmp(key->name, "max-pending") != 0) &&
                       (scenario->producers > 0 || strcmp(key->name, "put-batch") != 0) &&
-                      (scenario->skew_ns > 0 || key->type != LB_KEY_SKEWED) &&
-                      (scenario->aged[0] != '\0' || key->type != LB_KEY_STATISTICS);
+                      (scenario->skew_ns > 0 || strcmp(key->name, "skewed") != 0) &&
+                      (scenario->aged[0] != '\0' || strcmp(key->name, "statistics") != 0);
         for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
             wanted |= strcmp(always[i], key->name) == 0;
         if (wanted && used < sizeof text)
@@ -578,7 +578,8 @@ static bool has_been_told(const struct lb_report *report, size_t cell)
     return false;
 }
 
-void lb_text_violations(const struct lb_sink_state *state)
+/* Each violation, with the command that repeats it. */
+static void print_all_violations(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
     for (size_t i = 0; i < report->n_cells; i++)
@@ -597,7 +598,7 @@ static void print_stored(const struct lb_sink_state *state)
 void lb_text_details(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    lb_text_violations(state);
+    print_all_violations(state);
     for (size_t i = 0; i < report->n_cells; i++)
         print_notes(state, &report->cells[i]);
     print_skips(state);
@@ -606,7 +607,7 @@ void lb_text_details(const struct lb_sink_state *state)
 
 void lb_text_problems(const struct lb_sink_state *state)
 {
-    lb_text_violations(state);
+    print_all_violations(state);
     for (size_t i = 0; i < state->report->n_cells; i++)
         if (state->report->cells[i].state == LB_CELL_FAILED ||
             state->report->cells[i].state == LB_CELL_NOT_RUN)
@@ -626,7 +627,7 @@ static bool print_answer(struct lb_sink_state *state)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
     if (!answered)
         return state->rc != 0;
-    lb_text_violations(state);
+    print_all_violations(state);
     for (size_t i = 0; i < report->n_cells; i++)
         if (report->cells[i].state == LB_CELL_FAILED)
             print_notes(state, &report->cells[i]);

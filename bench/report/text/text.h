@@ -48,8 +48,6 @@ void lb_text_untested(const struct lb_sink_state *state);
 int lb_text_answer(const struct lb_sink_state *state, bool *ret_answered);
 /* Of a plan: violations, what could not be run and why, and where it is stored. */
 void lb_text_problems(const struct lb_sink_state *state);
-/* Each violation, with the command that repeats it. */
-void lb_text_violations(const struct lb_sink_state *state);
 
 struct lb_rank_table;
 /* The rows of a ranking, for every format: strategy, success/s, ratio, rounds, group, is. The

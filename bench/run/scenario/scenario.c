@@ -50,7 +50,7 @@ const struct lb_key lb_scenario_keys[] = {
         "pause between a release and the next acquire"),
     KEY("poll", LB_KEY_TIME, poll_ns, LB_KEY_BOTH, "TIME",
         "pause after a busy or empty answer, before the next try"),
-    KEY("backoff", LB_KEY_BACKOFF, backoff, LB_KEY_BOTH, "fixed|exponential|jitter",
+    KEY("backoff", LB_KEY_CHOICE, backoff, LB_KEY_BOTH, "fixed|exponential|jitter",
         "how the pause grows with consecutive refusals"),
     KEY("poll-max", LB_KEY_TIME, poll_max_ns, LB_KEY_BOTH, "TIME", "longest pause"),
     KEY("tries", LB_KEY_COUNT, tries, LB_KEY_BOTH, "N", "gives up after N refusals; 0: never"),
@@ -70,7 +70,7 @@ const struct lb_key lb_scenario_keys[] = {
         "number of dead rows, kept by an old snapshot"),
     KEY("aged", LB_KEY_AGED, aged, LB_KEY_QUEUE, "STATE=N[,STATE=N...]",
         "items that fill the tables before the start: finished, failed, delayed or other-class"),
-    KEY("statistics", LB_KEY_STATISTICS, statistics, LB_KEY_QUEUE, "KIND",
+    KEY("statistics", LB_KEY_CHOICE, statistics, LB_KEY_QUEUE, "fresh|stale|default",
         "of the aged tables, at the server: fresh, stale (of the empty tables) or default"),
     KEY("rows", LB_KEY_COUNT, rows, LB_KEY_QUEUE, "N",
         "each item updates its range of a table of N rows; 0: none"),
@@ -121,7 +121,7 @@ const struct lb_key lb_scenario_keys[] = {
         "duration, or with "
         "duration 0 until the last fault is over"),
     KEY("skew", LB_KEY_TIME, skew_ns, LB_KEY_BOTH, "TIME", "workers' clocks are wrong by TIME"),
-    KEY("skewed", LB_KEY_SKEWED, skewed, LB_KEY_BOTH, "half|ahead|behind",
+    KEY("skewed", LB_KEY_CHOICE, skewed, LB_KEY_BOTH, "half|ahead|behind",
         "which clocks skew makes wrong: every second worker's is ahead, or all are ahead of the "
         "server's, or behind it"),
     KEY("renew", LB_KEY_TIME, renew_ns, LB_KEY_BOTH, "TIME",
@@ -133,7 +133,7 @@ const struct lb_key lb_scenario_keys[] = {
         "longest time from a holder's death to the next grant; 0: not judged"),
     KEY("partial", LB_KEY_FLAG, partial, LB_KEY_QUEUE, NULL,
         "an item that ends in error has updated half of its range; --no-partial: nothing"),
-    KEY("ids", LB_KEY_IDS, ids, LB_KEY_BOTH, "unique|spid|guid|host",
+    KEY("ids", LB_KEY_CHOICE, ids, LB_KEY_BOTH, "unique|spid|guid|host",
         "what a worker calls itself; spid: a number that is used again after a death"),
     KEY("duplicate-ids", LB_KEY_FLAG, duplicate_ids, LB_KEY_BOTH, NULL,
         "pairs of workers use the same id; --no-duplicate-ids: each has its own"),
@@ -142,24 +142,14 @@ const struct lb_key lb_scenario_keys[] = {
     {.name = NULL},
 };
 
+_Static_assert(sizeof(enum lb_shape) == sizeof(int) && sizeof(enum lb_ids) == sizeof(int),
+               "choices are stored as int");
 _Static_assert(sizeof lb_scenario_keys / sizeof lb_scenario_keys[0] <= 64,
                "a file's reader has 64 bits for the keys seen");
 
-static const char *const shape_names[] = {[LB_LOCK] = "lock", [LB_QUEUE] = "queue"};
-static const char *const backoff_names[] = {[LB_BACKOFF_FIXED] = "fixed",
-                                            [LB_BACKOFF_EXPONENTIAL] = "exponential",
-                                            [LB_BACKOFF_JITTER] = "jitter"};
-
-static const char *const skewed_names[] = {
-    [LB_SKEWED_HALF] = "half", [LB_SKEWED_AHEAD] = "ahead", [LB_SKEWED_BEHIND] = "behind"};
-static const char *const ids_names[] = {[LB_IDS_UNIQUE] = "unique",
-                                        [LB_IDS_SPID] = "spid",
-                                        [LB_IDS_GUID] = "guid",
-                                        [LB_IDS_HOST] = "host"};
-
 const char *lb_shape_name(enum lb_shape shape)
 {
-    return shape_names[shape];
+    return shape == LB_LOCK ? "lock" : "queue";
 }
 
 size_t lb_scenario_base(const char *name)
@@ -207,6 +197,29 @@ void lb_scenario_init(struct lb_scenario *scenario)
 static uint64_t *u64_field(struct lb_scenario *scenario, const struct lb_key *key)
 {
     return (uint64_t *)(void *)((char *)scenario + key->offset);
+}
+
+/* The words of "fixed|exponential|jitter" by their number, in the order of the enum. NULL: there
+ * are no more. */
+static const char *choice_at(const struct lb_key *key, int choice, size_t *ret_length)
+{
+    const char *at = key->argument;
+    for (; choice > 0 && at != NULL; choice--) {
+        at = strchr(at, '|');
+        at = at != NULL ? at + 1 : NULL;
+    }
+    *ret_length = at != NULL ? strcspn(at, "|") : 0;
+    return at;
+}
+
+static int find_choice(const struct lb_key *key, const char *value)
+{
+    size_t n;
+    const char *word;
+    for (int i = 0; (word = choice_at(key, i, &n)) != NULL; i++)
+        if (strlen(value) == n && memcmp(value, word, n) == 0)
+            return i;
+    return -1;
 }
 
 /* Index of text among n names, or -1. */
@@ -332,35 +345,15 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
         *(bool *)(void *)field = choice == 1;
         return NULL;
     case LB_KEY_SHAPE:
-        if ((choice = find_name(value, shape_names, 2)) < 0)
-            return "lock or queue";
-        scenario->shape = (enum lb_shape)choice;
-        return NULL;
-    case LB_KEY_BACKOFF:
-        if ((choice = find_name(value, backoff_names, 3)) < 0)
-            return "fixed, exponential or jitter";
-        scenario->backoff = (enum lb_backoff)choice;
+    case LB_KEY_CHOICE:
+        if ((choice = find_choice(key, value)) < 0)
+            return key->argument;
+        memcpy(field, &choice, sizeof choice);
         return NULL;
     case LB_KEY_FAULT:
         if ((choice = find_fault(value)) < 0)
             return "one of none" LB_FAULT_NAMES;
         scenario->fault = (enum lb_fault)choice;
-        return NULL;
-    case LB_KEY_IDS:
-        if ((choice = find_name(value, ids_names, sizeof ids_names / sizeof ids_names[0])) < 0)
-            return "unique, spid, guid or host";
-        scenario->ids = (enum lb_ids)choice;
-        return NULL;
-    case LB_KEY_SKEWED:
-        if ((choice =
-                 find_name(value, skewed_names, sizeof skewed_names / sizeof skewed_names[0])) < 0)
-            return "half, ahead or behind";
-        scenario->skewed = (enum lb_skewed)choice;
-        return NULL;
-    case LB_KEY_STATISTICS:
-        if ((choice = find_name(value, lb_aged_statistics_names, 3)) < 0)
-            return "fresh, stale or default";
-        scenario->statistics = choice;
         return NULL;
     case LB_KEY_ISOLATION:
     default:
@@ -443,10 +436,12 @@ static void format_time(uint64_t ns, char *buf, size_t size)
 void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *key, char *buf,
                      size_t size)
 {
-    const char *field = (const char *)scenario + key->offset;
+    const char *field = (const char *)scenario + key->offset, *word;
     uint64_t number = 0;
+    size_t length;
     double share;
     bool flag;
+    int choice;
     switch (key->type) {
     case LB_KEY_COUNT:
     case LB_KEY_BYTES:
@@ -474,19 +469,10 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         snprintf(buf, size, "%s", flag ? "yes" : "no");
         return;
     case LB_KEY_SHAPE:
-        snprintf(buf, size, "%s", shape_names[scenario->shape]);
-        return;
-    case LB_KEY_BACKOFF:
-        snprintf(buf, size, "%s", backoff_names[scenario->backoff]);
-        return;
-    case LB_KEY_IDS:
-        snprintf(buf, size, "%s", ids_names[scenario->ids]);
-        return;
-    case LB_KEY_STATISTICS:
-        snprintf(buf, size, "%s", lb_aged_statistics_names[scenario->statistics]);
-        return;
-    case LB_KEY_SKEWED:
-        snprintf(buf, size, "%s", skewed_names[scenario->skewed]);
+    case LB_KEY_CHOICE:
+        memcpy(&choice, field, sizeof choice);
+        word = choice_at(key, choice, &length);
+        snprintf(buf, size, "%.*s", (int)length, word != NULL ? word : "");
         return;
     case LB_KEY_FAULT:
         snprintf(buf, size, "%s", lb_fault_name(scenario->fault));

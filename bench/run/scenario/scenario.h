@@ -109,14 +109,11 @@ enum lb_key_type {
     LB_KEY_TEXT,
     LB_KEY_FLAG,
     LB_KEY_SHAPE,
-    LB_KEY_BACKOFF,
-    LB_KEY_IDS,
-    LB_KEY_SKEWED,
+    LB_KEY_CHOICE, /* a word of the argument, by its number */
     LB_KEY_ISOLATION,
     LB_KEY_FAULT,
     LB_KEY_RATE,
-    LB_KEY_AGED,
-    LB_KEY_STATISTICS
+    LB_KEY_AGED
 };
 
 enum { LB_MOST_WORKERS = 100000, LB_MOST_READERS = 1000 };
