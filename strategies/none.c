@@ -25,22 +25,15 @@ static void close_actor(struct lb_actor *actor)
     (void)actor;
 }
 
-static int grant_always(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err)
+static int grant_always(struct lb_actor *actor, enum lb_section_name section,
+                        const struct lb_request *request, struct lb_grant *grant,
+                        struct lb_error *err)
 {
     (void)actor;
+    (void)section;
     (void)request;
     (void)err;
     grant->has_token = grant->has_ticket = false;
-    return LB_OK;
-}
-
-static int release(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
-                   struct lb_error *err)
-{
-    (void)actor;
-    (void)request;
-    (void)err;
     grant->effective = true;
     return LB_OK;
 }
@@ -48,8 +41,7 @@ static int release(struct lb_actor *actor, const struct lb_request *request, str
 static const struct lb_flow flow = {
     .setup = nothing_to_set_up,
     .open = open_actor,
-    .acquire = grant_always,
-    .release = release,
+    .lock = grant_always,
     .close = close_actor,
     .teardown = nothing_to_set_up,
 };

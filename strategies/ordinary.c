@@ -206,88 +206,51 @@ int lb_ordinary_refused(int answer, const struct lb_section_result *result)
     return answer == LB_BUSY && !result->by_engine ? LB_REFUSED : answer;
 }
 
-static int enqueue(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
-                   struct lb_error *err)
-{
-    struct lb_section_result result;
-    fill_request(&grant->bag, actor, request);
-    grant->has_ticket = grant->has_token = false;
-    if (!actor->plan->program->sections[LB_S_ENQUEUE].present)
-        return LB_OK;
-    int r = lb_runner_section(&actor->runner, LB_S_ENQUEUE, &grant->bag, false, NULL, NULL, &result,
-                              err);
-    if (r == LB_OK)
-        grant->has_ticket = lb_value_int(&grant->bag.value[LB_SLOT_TICKET], &grant->ticket);
-    return r;
-}
-
-static int acquire(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
-                   struct lb_error *err)
-{
-    struct lb_section_result result;
-    /* A place in line belongs to the bag: only its clock is read anew. */
-    if (actor->plan->program->sections[LB_S_ENQUEUE].present)
-        fill_actor(&grant->bag, actor);
-    else
-        fill_request(&grant->bag, actor, request);
-    int r = lb_runner_section(&actor->runner, LB_S_ACQUIRE, &grant->bag, false, NULL, NULL, &result,
-                              err);
-    if (r == LB_OK) {
-        grant->has_token = lb_value_int(&grant->bag.value[LB_SLOT_TOKEN], &grant->token);
-        grant->has_ticket = lb_value_int(&grant->bag.value[LB_SLOT_TICKET], &grant->ticket);
-        grant->is_over = result.is_over;
-    }
-    return r;
-}
-
 static bool hold_is_gone(const struct lb_actor *actor, enum lb_section_name begun_by)
 {
     return actor->plan->program->sections[begun_by].tx == LB_TX_HOLD && !actor->session->in_tx;
 }
 
-static int renew(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
-                 struct lb_error *err)
+/* What a section that granted, or prolonged, has returned. */
+static void take_grant(struct lb_grant *grant, enum lb_section_name section, bool is_over)
 {
-    struct lb_section_result result;
-    (void)request;
-    if (hold_is_gone(actor, LB_S_ACQUIRE))
-        return LB_REFUSED;
-    fill_actor(&grant->bag, actor);
-    int r =
-        lb_runner_section(&actor->runner, LB_S_RENEW, &grant->bag, false, NULL, NULL, &result, err);
-    if (r == LB_OK) /* a protocol may give a new token with each renewal */
-        grant->has_token = lb_value_int(&grant->bag.value[LB_SLOT_TOKEN], &grant->token);
-    return r < 0 ? r : lb_ordinary_refused(r, &result);
+    const struct lb_value *value = grant->bag.value;
+    if (section != LB_S_ENQUEUE) /* a protocol may give a new token with each renewal */
+        grant->has_token = lb_value_int(&value[LB_SLOT_TOKEN], &grant->token);
+    if (section != LB_S_RENEW)
+        grant->has_ticket = lb_value_int(&value[LB_SLOT_TICKET], &grant->ticket);
+    if (section == LB_S_ACQUIRE)
+        grant->is_over = is_over;
 }
 
-static int release(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
-                   struct lb_error *err)
+static int lock(struct lb_actor *actor, enum lb_section_name section,
+                const struct lb_request *request, struct lb_grant *grant, struct lb_error *err)
 {
     struct lb_section_result result;
-    (void)request;
-    grant->effective = false;
-    if (actor->session->conn == NULL)
-        return LB_LOST;
-    if (hold_is_gone(actor, LB_S_ACQUIRE))
-        return LB_REFUSED;
-    fill_actor(&grant->bag, actor);
-    int r = lb_runner_section(&actor->runner, LB_S_RELEASE, &grant->bag, true, NULL, NULL, &result,
-                              err);
-    grant->effective = r == LB_OK;
-    return r < 0 ? r : lb_ordinary_refused(r, &result);
-}
-
-static int cancel(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
-                  struct lb_error *err)
-{
-    struct lb_section_result result;
-    (void)request;
-    if (!actor->plan->program->sections[LB_S_CANCEL].present)
+    const struct lb_program *program = actor->plan->program;
+    bool has_line = program->sections[LB_S_ENQUEUE].present, begins = section == LB_S_ACQUIRE;
+    bool ends = section == LB_S_RELEASE || section == LB_S_CANCEL;
+    if (section == LB_S_ENQUEUE)
+        grant->has_ticket = grant->has_token = false;
+    if (section == LB_S_RELEASE)
+        grant->effective = false;
+    if ((section == LB_S_ENQUEUE || section == LB_S_CANCEL) && !program->sections[section].present)
         return LB_OK;
-    fill_actor(&grant->bag, actor);
-    int r =
-        lb_runner_section(&actor->runner, LB_S_CANCEL, &grant->bag, true, NULL, NULL, &result, err);
-    return r < 0 ? r : lb_ordinary_refused(r, &result);
+    if (section == LB_S_RELEASE && actor->session->conn == NULL)
+        return LB_LOST;
+    if ((section == LB_S_RENEW || section == LB_S_RELEASE) && hold_is_gone(actor, LB_S_ACQUIRE))
+        return LB_REFUSED;
+    /* A place in line belongs to the bag: only its clock is read anew. */
+    if (section == LB_S_ENQUEUE || (begins && !has_line))
+        fill_request(&grant->bag, actor, request);
+    else
+        fill_actor(&grant->bag, actor);
+    int r = lb_runner_section(&actor->runner, section, &grant->bag, ends, NULL, NULL, &result, err);
+    if (r == LB_OK && !ends)
+        take_grant(grant, section, result.is_over);
+    if (section == LB_S_RELEASE)
+        grant->effective = r == LB_OK;
+    return r < 0 || begins || section == LB_S_ENQUEUE ? r : lb_ordinary_refused(r, &result);
 }
 
 /* --- queues --- */
@@ -483,11 +446,7 @@ int lb_ordinary_class(struct lb_actor *actor, enum lb_section_name section, stru
 const struct lb_flow lb_ordinary_flow = {
     .setup = lb_ordinary_setup,
     .open = lb_ordinary_open,
-    .enqueue = enqueue,
-    .acquire = acquire,
-    .renew = renew,
-    .release = release,
-    .cancel = cancel,
+    .lock = lock,
     .put = lb_ordinary_put,
     .claim = lb_ordinary_claim,
     .item = lb_ordinary_item,

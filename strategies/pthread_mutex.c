@@ -58,36 +58,27 @@ static void close_actor(struct lb_actor *actor)
     actor->state = NULL;
 }
 
-static int acquire(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
-                   struct lb_error *err)
+static int lock(struct lb_actor *actor, enum lb_section_name section,
+                const struct lb_request *request, struct lb_grant *grant, struct lb_error *err)
 {
     struct padded_mutex *mutexes = actor->state;
     pthread_mutex_t *mutex = &mutexes[request->resource].mutex;
-    int r = pthread_mutex_lock(mutex);
+    bool releases = section == LB_S_RELEASE;
+    int r = releases ? pthread_mutex_unlock(mutex) : pthread_mutex_lock(mutex);
     if (r == EOWNERDEAD)
         r = pthread_mutex_consistent(mutex);
     if (r != 0)
-        return lb_fail(err, LB_E_INTERNAL, "pthread_mutex_lock: %s", strerror(r));
+        return lb_fail(err, LB_E_INTERNAL, "pthread_mutex_%slock: %s", releases ? "un" : "",
+                       strerror(r));
     grant->has_token = grant->has_ticket = false;
-    return LB_OK;
-}
-
-static int release(struct lb_actor *actor, const struct lb_request *request, struct lb_grant *grant,
-                   struct lb_error *err)
-{
-    struct padded_mutex *mutexes = actor->state;
-    int r = pthread_mutex_unlock(&mutexes[request->resource].mutex);
-    if (r != 0)
-        return lb_fail(err, LB_E_INTERNAL, "pthread_mutex_unlock: %s", strerror(r));
-    grant->effective = true;
+    grant->effective = releases;
     return LB_OK;
 }
 
 static const struct lb_flow flow = {
     .setup = setup,
     .open = open_actor,
-    .acquire = acquire,
-    .release = release,
+    .lock = lock,
     .close = close_actor,
     .teardown = teardown,
 };

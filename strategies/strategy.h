@@ -176,8 +176,6 @@ struct lb_actor {
 };
 
 typedef int lb_actor_fn(struct lb_actor *actor, struct lb_error *err);
-typedef int lb_grant_fn(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err);
 
 struct lb_flow {
     /* Control thread, once, before any worker: creates tables and n_resources resources.
@@ -186,12 +184,13 @@ struct lb_flow {
     /* Worker, once, before its first operation; and again after a reconnect. Required. */
     lb_actor_fn *open;
 
-    /* Locks. enqueue (Optional): once before acquire is first tried; fills grant->ticket.
-     * acquire (Required): one attempt; may block in the engine; LB_BUSY: try again later.
-     * renew (Optional): prolongs the lease; LB_REFUSED: not ours any more.
-     * release (Required): grant->effective says whether it changed anything; LB_REFUSED: not ours.
-     * cancel (Optional): the waiter gives up after enqueue. */
-    lb_grant_fn *enqueue, *acquire, *renew, *release, *cancel;
+    /* Locks, by section. LB_S_ENQUEUE: once before acquire is first tried; fills grant->ticket.
+     * LB_S_ACQUIRE: one attempt; may block in the engine; LB_BUSY: try again later.
+     * LB_S_RENEW: prolongs the lease; LB_REFUSED: not ours any more.
+     * LB_S_RELEASE: grant->effective says whether it changed anything; LB_REFUSED: not ours.
+     * LB_S_CANCEL: the waiter gives up after enqueue. */
+    int (*lock)(struct lb_actor *actor, enum lb_section_name section,
+                const struct lb_request *request, struct lb_grant *grant, struct lb_error *err);
 
     /* Queues. put (Required): n items with the ids first..first+n-1 and payload; commits.
      * claim (Required): up to n items into items[]; *ret_n how many, *ret_marked how many rows it

@@ -381,63 +381,30 @@ static json_t *lock_request(const char *what, const struct lb_request *request,
     return made;
 }
 
-static int lock_operation(struct lb_actor *actor, const char *what,
-                          const struct lb_request *request, struct lb_grant *grant, bool takes,
-                          struct lb_error *err)
+static int guest_lock(struct lb_actor *actor, enum lb_section_name section,
+                      const struct lb_request *request, struct lb_grant *grant,
+                      struct lb_error *err)
 {
+    const char *what = lb_section_text(section);
+    bool takes = section != LB_S_RELEASE && section != LB_S_CANCEL, had = grant->has_token, has;
+    int64_t token = grant->token;
     json_t *answer = NULL;
-    bool has = false;
+    if (section == LB_S_ENQUEUE)
+        grant->has_ticket = grant->has_token = false;
     int rc = ask(actor, lock_request(what, request, grant), &answer, err);
-    if (rc == LB_OK && takes) {
-        if (!read_number(answer, "token", &grant->token, &has))
-            rc = no_token(actor, what, err);
-        grant->has_token = has;
-    }
+    if (rc == LB_OK && takes && !read_number(answer, "token", &grant->token, &grant->has_token))
+        rc = no_token(actor, what, err);
     if (rc == LB_OK && takes && read_number(answer, "ticket", &grant->ticket, &has) && has)
         grant->has_ticket = true;
     json_decref(answer);
-    return rc;
-}
-
-static int guest_enqueue(struct lb_actor *actor, const struct lb_request *request,
-                         struct lb_grant *grant, struct lb_error *err)
-{
-    grant->has_ticket = grant->has_token = false;
-    return lock_operation(actor, "enqueue", request, grant, true, err);
-}
-
-static int guest_acquire(struct lb_actor *actor, const struct lb_request *request,
-                         struct lb_grant *grant, struct lb_error *err)
-{
-    return lock_operation(actor, "acquire", request, grant, true, err);
-}
-
-/* A library may give a new token with each renewal; one that says none keeps its own. */
-static int guest_renew(struct lb_actor *actor, const struct lb_request *request,
-                       struct lb_grant *grant, struct lb_error *err)
-{
-    int64_t token = grant->token;
-    bool had = grant->has_token;
-    int rc = lock_operation(actor, "renew", request, grant, true, err);
-    if (rc != LB_OK || !grant->has_token) {
+    /* A library may give a new token with each renewal; one that says none keeps its own. */
+    if (section == LB_S_RENEW && (rc != LB_OK || !grant->has_token)) {
         grant->token = token;
         grant->has_token = had;
     }
+    if (section == LB_S_RELEASE)
+        grant->effective = rc == LB_OK;
     return rc;
-}
-
-static int guest_release(struct lb_actor *actor, const struct lb_request *request,
-                         struct lb_grant *grant, struct lb_error *err)
-{
-    int rc = lock_operation(actor, "release", request, grant, false, err);
-    grant->effective = rc == LB_OK;
-    return rc;
-}
-
-static int guest_cancel(struct lb_actor *actor, const struct lb_request *request,
-                        struct lb_grant *grant, struct lb_error *err)
-{
-    return lock_operation(actor, "cancel", request, grant, false, err);
 }
 
 /* --- queues --------------------------------------------------------------------------------- */
@@ -618,11 +585,7 @@ static int guest_class(struct lb_actor *actor, enum lb_section_name section, str
 const struct lb_flow lb_guest_flow = {
     .setup = guest_setup,
     .open = guest_open,
-    .enqueue = guest_enqueue,
-    .acquire = guest_acquire,
-    .renew = guest_renew,
-    .release = guest_release,
-    .cancel = guest_cancel,
+    .lock = guest_lock,
     .put = guest_put,
     .claim = guest_claim,
     .item = guest_item,

@@ -137,8 +137,8 @@ static int fail_refused(const struct recorder *recorder, const char *operation, 
                    actor->said[0] != '\0' ? ": " : "", actor->said);
 }
 
-static int do_lock(struct recorder *recorder, enum lb_section_name section, lb_grant_fn *done,
-                   enum lb_recorded_as as, bool is_required, struct lb_error *err)
+static int do_lock(struct recorder *recorder, enum lb_section_name section, enum lb_recorded_as as,
+                   bool is_required, struct lb_error *err)
 {
     struct lb_actor *actor = &recorder->actors[as];
     struct lb_grant *grant = &recorder->grants[as];
@@ -149,36 +149,36 @@ static int do_lock(struct recorder *recorder, enum lb_section_name section, lb_g
     if (atomic_load(recorder->plan->interrupt) != 0)
         return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
     begin(recorder, operation, as);
-    int rc = done(actor, &request, grant, err);
+    int rc = recorder->plan->strategy->flow->lock(actor, section, &request, grant, err);
     end(recorder, rc, grant, NULL);
     if (rc > LB_OK && is_required)
         rc = fail_refused(recorder, operation, rc, actor, err);
     return rc < 0 ? rc : 0;
 }
 
-static int both_lock(struct recorder *recorder, enum lb_section_name section, lb_grant_fn *done,
-                     bool is_required, struct lb_error *err)
+static int both_lock(struct recorder *recorder, enum lb_section_name section, bool is_required,
+                     struct lb_error *err)
 {
-    int rc = do_lock(recorder, section, done, LB_RECORDED_FIRST, is_required, err);
-    return rc == 0 ? do_lock(recorder, section, done, LB_RECORDED_SECOND, is_required, err) : rc;
+    int rc = do_lock(recorder, section, LB_RECORDED_FIRST, is_required, err);
+    return rc == 0 ? do_lock(recorder, section, LB_RECORDED_SECOND, is_required, err) : rc;
 }
 
 /* Another worker holds the lock. If the program blocks waiting for it, we abandon that worker. */
-static int refused_lock(struct recorder *recorder, const struct lb_flow *flow, struct lb_error *err)
+static int refused_lock(struct recorder *recorder, struct lb_error *err)
 {
     struct lb_error why;
     struct lb_actor *actor = &recorder->actors[LB_RECORDED_REFUSED];
-    int rc = do_lock(recorder, LB_S_ENQUEUE, flow->enqueue, LB_RECORDED_REFUSED, false, &why);
+    int rc = do_lock(recorder, LB_S_ENQUEUE, LB_RECORDED_REFUSED, false, &why);
     if (rc == 0)
-        rc = do_lock(recorder, LB_S_ACQUIRE, flow->acquire, LB_RECORDED_REFUSED, false, &why);
+        rc = do_lock(recorder, LB_S_ACQUIRE, LB_RECORDED_REFUSED, false, &why);
     if (rc == 0)
-        rc = do_lock(recorder, LB_S_CANCEL, flow->cancel, LB_RECORDED_REFUSED, false, &why);
+        rc = do_lock(recorder, LB_S_CANCEL, LB_RECORDED_REFUSED, false, &why);
     if (rc == LB_E_INTERRUPTED && atomic_load(recorder->plan->interrupt) != 0) {
         *err = why;
         return rc;
     }
     if (rc != 0) { /* its process is of no use any more */
-        flow->close(actor);
+        recorder->plan->strategy->flow->close(actor);
         recorder->n_open--;
     }
     return 0;
@@ -192,27 +192,26 @@ static int warm_up(struct recorder *recorder, struct lb_error *err)
     struct lb_actor *actor = &recorder->actors[LB_RECORDED_FIRST];
     struct lb_grant grant = {.token = 0};
     recorder->current = NULL;
-    int rc = flow->acquire(actor, &request, &grant, err);
+    int rc = flow->lock(actor, LB_S_ACQUIRE, &request, &grant, err);
     if (rc > LB_OK)
         return fail_refused(recorder, "acquire", rc, actor, err);
     if (rc == LB_OK)
-        rc = flow->release(actor, &request, &grant, err);
+        rc = flow->lock(actor, LB_S_RELEASE, &request, &grant, err);
     return rc < 0 ? rc : 0;
 }
 
 static int record_lock(struct recorder *recorder, struct lb_error *err)
 {
-    const struct lb_flow *flow = recorder->plan->strategy->flow;
     int rc = lb_strategy_has(&recorder->asked, LB_S_ENQUEUE) ? 0 : warm_up(recorder, err);
     if (rc == 0)
-        rc = both_lock(recorder, LB_S_ENQUEUE, flow->enqueue, false, err);
+        rc = both_lock(recorder, LB_S_ENQUEUE, false, err);
     if (rc == 0)
-        rc = both_lock(recorder, LB_S_ACQUIRE, flow->acquire, true, err);
+        rc = both_lock(recorder, LB_S_ACQUIRE, true, err);
     if (rc == 0)
-        rc = both_lock(recorder, LB_S_RENEW, flow->renew, false, err);
+        rc = both_lock(recorder, LB_S_RENEW, false, err);
     if (rc == 0)
-        rc = refused_lock(recorder, flow, err);
-    return rc == 0 ? both_lock(recorder, LB_S_RELEASE, flow->release, true, err) : rc;
+        rc = refused_lock(recorder, err);
+    return rc == 0 ? both_lock(recorder, LB_S_RELEASE, true, err) : rc;
 }
 
 static int put(struct recorder *recorder, enum lb_recorded_as as, struct lb_error *err)

@@ -14,9 +14,9 @@ static int ask(struct bench *b, int who, uint32_t resource, bool shared)
     const struct lb_flow *flow = b->strategy->flow;
     struct lb_request request = {
         .resource = resource, .shared = shared, .capacity = capacities[resource]};
-    int r = flow->enqueue(&b->actors[who], &request, &b->grants[who], &b->err);
+    int r = flow->lock(&b->actors[who], LB_S_ENQUEUE, &request, &b->grants[who], &b->err);
     CHECK(b, r == LB_OK);
-    r = flow->acquire(&b->actors[who], &request, &b->grants[who], &b->err);
+    r = flow->lock(&b->actors[who], LB_S_ACQUIRE, &request, &b->grants[who], &b->err);
     CHECK(b, r >= 0);
     return r;
 }
@@ -25,7 +25,8 @@ static int ask_again(struct bench *b, int who, uint32_t resource, bool shared)
 {
     struct lb_request request = {
         .resource = resource, .shared = shared, .capacity = capacities[resource]};
-    int r = b->strategy->flow->acquire(&b->actors[who], &request, &b->grants[who], &b->err);
+    int r =
+        b->strategy->flow->lock(&b->actors[who], LB_S_ACQUIRE, &request, &b->grants[who], &b->err);
     CHECK(b, r >= 0);
     return r;
 }
@@ -33,7 +34,8 @@ static int ask_again(struct bench *b, int who, uint32_t resource, bool shared)
 static int give_back(struct bench *b, int who)
 {
     struct lb_request request = {0};
-    int r = b->strategy->flow->release(&b->actors[who], &request, &b->grants[who], &b->err);
+    int r =
+        b->strategy->flow->lock(&b->actors[who], LB_S_RELEASE, &request, &b->grants[who], &b->err);
     CHECK(b, r >= 0);
     CHECK(b, b->grants[who].effective == (r == LB_OK));
     return r;
@@ -42,7 +44,8 @@ static int give_back(struct bench *b, int who)
 static void give_up(struct bench *b, int who)
 {
     struct lb_request request = {0};
-    int r = b->strategy->flow->cancel(&b->actors[who], &request, &b->grants[who], &b->err);
+    int r =
+        b->strategy->flow->lock(&b->actors[who], LB_S_CANCEL, &request, &b->grants[who], &b->err);
     CHECK(b, r == LB_OK || r == LB_REFUSED);
 }
 
@@ -91,8 +94,8 @@ static void check_exclusion(struct bench *b)
     }
     if (lb_strategy_has(&b->plan, LB_S_RENEW)) {
         struct lb_request request = {.capacity = 1};
-        CHECK(b,
-              b->strategy->flow->renew(&b->actors[0], &request, &b->grants[0], &b->err) == LB_OK);
+        CHECK(b, b->strategy->flow->lock(&b->actors[0], LB_S_RENEW, &request, &b->grants[0],
+                                         &b->err) == LB_OK);
     }
     CHECK(b, give_back(b, 0) == LB_OK);
     CHECK(b, ask_again(b, 1, 0, false) == LB_OK);
@@ -211,8 +214,8 @@ static void check_takeover(struct bench *b)
     CHECK(b, r == LB_OK);
     CHECK(b, b->grants[1].token > b->grants[0].token);
     if (lb_strategy_has(&b->plan, LB_S_RENEW))
-        CHECK(b, b->strategy->flow->renew(&b->actors[0], &request, &b->grants[0], &b->err) ==
-                     LB_REFUSED);
+        CHECK(b, b->strategy->flow->lock(&b->actors[0], LB_S_RENEW, &request, &b->grants[0],
+                                         &b->err) == LB_REFUSED);
     CHECK(b, give_back(b, 0) == LB_REFUSED);
     r = give_back(b, 1);
     CHECK(b, r == LB_OK || lb_now_ns() - asked_ns >= lease_ns);

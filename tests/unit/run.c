@@ -200,52 +200,44 @@ static int broken_acquire(struct lb_actor *actor, const struct lb_request *reque
     return lb_fail(err, LB_E_SQL, "the statement is wrong");
 }
 
-static const struct lb_flow flows[] = {
-    {.setup = fake_setup,
-     .open = stall_open,
-     .acquire = stall_acquire,
-     .release = fake_release,
-     .close = fake_close,
-     .teardown = fake_teardown},
-    {.setup = fake_setup,
-     .open = fake_open,
-     .acquire = no_acquire,
-     .release = fake_release,
-     .close = fake_close,
-     .teardown = fake_teardown},
-    {.setup = fake_setup,
-     .open = fake_open,
-     .acquire = mutex_acquire,
-     .release = mutex_release,
-     .close = fake_close,
-     .teardown = fake_teardown},
-    {.setup = fake_setup,
-     .open = fake_open,
-     .acquire = broken_acquire,
-     .release = fake_release,
-     .close = fake_close,
-     .teardown = fake_teardown},
-    {.setup = fake_setup,
-     .open = fake_open,
-     .acquire = mutex_acquire,
-     .renew = lent_renew,
-     .release = lent_release,
-     .close = fake_close,
-     .teardown = fake_teardown},
-    {.setup = fake_setup,
-     .open = fake_open,
-     .acquire = late_acquire,
-     .release = fake_release,
-     .close = fake_close,
-     .teardown = fake_teardown},
-    {.setup = fake_setup,
-     .open = fake_open,
-     .acquire = stuck_acquire,
-     .release = fake_release,
-     .close = fake_close,
-     .teardown = fake_teardown},
+typedef int lock_fn(struct lb_actor *actor, const struct lb_request *request,
+                    struct lb_grant *grant, struct lb_error *err);
+static const struct fake {
+    lb_actor_fn *open;
+    lock_fn *acquire, *release, *renew;
+} fakes[] = {
+    {stall_open, stall_acquire, fake_release, NULL},
+    {fake_open, no_acquire, fake_release, NULL},
+    {fake_open, mutex_acquire, mutex_release, NULL},
+    {fake_open, broken_acquire, fake_release, NULL},
+    {fake_open, mutex_acquire, lent_release, lent_renew},
+    {fake_open, late_acquire, fake_release, NULL},
+    {fake_open, stuck_acquire, fake_release, NULL},
 };
 enum which { STALL, OPEN_DOOR, MUTEX, BROKEN, LENT, LATE, STUCK };
+static enum which current; /* of the run under way */
+
+static int open_current(struct lb_actor *actor, struct lb_error *err)
+{
+    return fakes[current].open(actor, err);
+}
+
+static int lock_current(struct lb_actor *actor, enum lb_section_name section,
+                        const struct lb_request *request, struct lb_grant *grant,
+                        struct lb_error *err)
+{
+    const struct fake *fake = &fakes[current];
+    lock_fn *does = section == LB_S_ACQUIRE ? fake->acquire
+                    : section == LB_S_RENEW ? fake->renew
+                                            : fake->release;
+    return does(actor, request, grant, err);
+}
+
+static const struct lb_flow flow = {.setup = fake_setup,
+                                    .open = open_current,
+                                    .lock = lock_current,
+                                    .close = fake_close,
+                                    .teardown = fake_teardown};
 
 /* Ends the run when this number of successes was measured and, if set, this number of overlaps was
  * seen. */
@@ -282,9 +274,10 @@ static int run_fake(enum which which, const char *const *pairs, struct enough *e
                                    .no_database = true,
                                    .claims = LB_G_BIT(LB_G_EXCLUSIVE),
                                    .operations = which == LENT ? 1u << LB_S_RENEW : 0,
-                                   .flow = &flows[which]};
+                                   .flow = &flow};
     struct lb_scenario scenario;
     the_stop = (struct lb_stop){0};
+    current = which;
     lb_scenario_init(&scenario);
     for (; pairs[0] != NULL; pairs += 2)
         assert_int_equal(lb_scenario_set(&scenario, pairs[0], pairs[1], err), 0);

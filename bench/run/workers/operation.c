@@ -98,8 +98,8 @@ int lb_operate_enqueue(struct lb_operator *op, const struct lb_request *request,
     grant->has_ticket = false;
     invoke(op, LB_OP_ENQUEUE, request->resource, 0, 0, mode_flag(request));
     const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    int answer =
-        take(op, LB_OP_ENQUEUE) ? flow->enqueue(op->actor, request, grant, err) : LB_TIMEOUT;
+    int answer = take(op, LB_OP_ENQUEUE) ? flow->lock(op->actor, LB_S_ENQUEUE, request, grant, err)
+                                         : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {
         .op = LB_OP_ENQUEUE,
@@ -129,8 +129,8 @@ int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
     grant->has_token = grant->is_over = false;
     invoke(op, LB_OP_ACQUIRE, request->resource, 0, 1, mode_flag(request));
     const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    int answer =
-        take(op, LB_OP_ACQUIRE) ? flow->acquire(op->actor, request, grant, err) : LB_TIMEOUT;
+    int answer = take(op, LB_OP_ACQUIRE) ? flow->lock(op->actor, LB_S_ACQUIRE, request, grant, err)
+                                         : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     op->holds = answer == LB_OK;
     if (op->holds)
@@ -155,7 +155,8 @@ int lb_operate_renew(struct lb_operator *op, const struct lb_request *request,
                        op->actor->plan->strategy->name);
     uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
     invoke(op, LB_OP_RENEW, request->resource, token, op->lease_ms, mode_flag(request));
-    int answer = take(op, LB_OP_RENEW) ? flow->renew(op->actor, request, grant, err) : LB_TIMEOUT;
+    int answer =
+        take(op, LB_OP_RENEW) ? flow->lock(op->actor, LB_S_RENEW, request, grant, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = LB_OP_RENEW,
                              .object = request->resource,
@@ -175,8 +176,8 @@ int lb_operate_release(struct lb_operator *op, const struct lb_request *request,
     uint8_t flags = (uint8_t)(mode_flag(request) | token_flag(grant));
     invoke(op, LB_OP_RELEASE, request->resource, token, 1, flags);
     const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    int answer =
-        take(op, LB_OP_RELEASE) ? flow->release(op->actor, request, grant, err) : LB_TIMEOUT;
+    int answer = take(op, LB_OP_RELEASE) ? flow->lock(op->actor, LB_S_RELEASE, request, grant, err)
+                                         : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = LB_OP_RELEASE,
                              .object = request->resource,
@@ -194,7 +195,8 @@ int lb_operate_cancel(struct lb_operator *op, const struct lb_request *request,
     if (!lb_strategy_has(op->actor->plan, LB_S_CANCEL))
         return LB_OK;
     invoke(op, LB_OP_CANCEL, request->resource, 0, 0, mode_flag(request));
-    int answer = take(op, LB_OP_CANCEL) ? flow->cancel(op->actor, request, grant, err) : LB_TIMEOUT;
+    int answer = take(op, LB_OP_CANCEL) ? flow->lock(op->actor, LB_S_CANCEL, request, grant, err)
+                                        : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {
         .op = LB_OP_CANCEL, .object = request->resource, .flags = mode_flag(request)};
