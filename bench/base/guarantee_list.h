@@ -46,6 +46,9 @@ enum lb_guarantee_trait {
     GUARANTEE(GROUP_EXCLUSIVE, group_exclusive, "group-exclusive", LB_GUARANTEE_IS_FOR_QUEUES,     \
               "never two items of one group in hand")                                              \
     GUARANTEE(PERMITS, permits, "permits", LB_GUARANTEE_IS_FOR_LOCKS,                              \
-              "a stored count of permits is the capacity less the holders")
+              "a stored count of permits is the capacity less the holders")                        \
+    GUARANTEE(ATTEMPTS, attempts, "attempts",                                                      \
+              LB_GUARANTEE_IS_FOR_QUEUES | LB_GUARANTEE_IS_OF_ONE_ITEM,                            \
+              "no item is claimed more often than the file says (-- attempts: N)")
 
 #endif

@@ -312,13 +312,14 @@ static void conclude(const struct calm *calm)
     for (size_t i = 0; i < c->n_ids; i++) {
         const struct state *state = &calm->states[i];
         struct lb_id *id = &c->ids[i];
-        if (!id->is_odd || state->is_other || !state->is_claimed)
+        uint32_t n_claims = state->n_ends + (state->closed == LB_NEVER);
+        bool is_counted = lb_wants_attempts(c) && n_claims > c->model->attempts;
+        if (!id->is_odd || state->is_other || !state->is_claimed || is_counted)
             continue;
         id->is_odd = 0;
         id->is_claimed = 1;
         id->is_claimed_again = state->is_claimed_again;
         id->is_open = state->closed == LB_NEVER;
-        uint32_t n_claims = state->n_ends + (state->closed == LB_NEVER);
         id->n_claims = (n_claims < LB_ID_CLAIMS ? n_claims : LB_ID_CLAIMS) & LB_ID_CLAIMS;
         /* A complete that was answered so late may have been the last. */
         id->is_given_back = c->is_drained && state->closed != LB_NEVER && state->is_freed &&

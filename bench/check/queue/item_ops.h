@@ -82,4 +82,8 @@ uint64_t lb_item_recovered_from(const struct lb_case *c, const struct lb_moment 
                                 const struct lb_item_record *claim,
                                 const struct lb_item_record *renewal, uint32_t beat);
 
+/* attempts.c: counts the claims of one item. */
+void lb_judge_attempts(const struct lb_item_ops *ops, const struct lb_item_record *const *records,
+                       size_t n);
+
 #endif

@@ -269,6 +269,8 @@ static int judge_item(struct judge *judge, const struct lb_item_record *const *r
     struct lb_case *c = judge->c;
     int rc = 0;
     judge_strangers(c, records, n);
+    if (lb_wants_attempts(c))
+        lb_judge_attempts(&judge->ops, records, n);
     if (!c->model->plain && lb_item_is_single(records, n))
         return 0;
     judge->ops.purpose = LB_FOR_ITEM;
@@ -329,6 +331,7 @@ int lb_judge_items(struct lb_case *c)
     free(judge.ops.busy.items);
     lb_finding_of(c, LB_G_NO_DUPLICATE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_ONCE)->n_tested = c->out->measures.n_claims;
+    lb_finding_of(c, LB_G_ATTEMPTS)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested = c->n_releases;
     return rc;
 }

@@ -67,6 +67,11 @@ bool lb_beats_any(const struct lb_case *c, uint32_t log);
 
 /* True if group-exclusive is claimed, and the history says which items are of one group. */
 bool lb_wants_groups(const struct lb_case *c);
+/* True if the guarantee attempts is claimed, and its number is known. */
+static inline bool lb_wants_attempts(const struct lb_case *c)
+{
+    return c->model->attempts > 0 && (c->model->claims & LB_G_BIT(LB_G_ATTEMPTS)) != 0;
+}
 struct lb_item_ops;
 struct lb_search;
 /* most: as in lb_item_ops_finish. */

@@ -490,6 +490,16 @@ static int check_permits(struct lb_building *b)
                         "SELECT ... AS free, how many permits of :resource can be taken");
 }
 
+static int check_attempts(struct lb_building *b)
+{
+    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_ATTEMPTS)) == 0 ||
+        b->program->attempts > 0)
+        return 0;
+    return lb_file_fail(b->file, b->program->sections[LB_S_CLAIM].line, b->err,
+                        "claims attempts, and does not state how many an item has: write "
+                        "\"-- attempts: N\" into the header");
+}
+
 /* Nobody knows what was claimed unless the statement that answers says it: where its condition
  * keeps it from being run, the one above it does. Only one that found no row need not. */
 static int check_claim(struct lb_building *b)
@@ -565,6 +575,8 @@ static int keep_statements(struct lb_building *b)
     int r = check_put(b);
     if (r == 0)
         r = check_permits(b);
+    if (r == 0)
+        r = check_attempts(b);
     if (r == 0)
         r = check_batches(b);
     return r == 0 ? check_claim(b) : r;
