@@ -183,7 +183,7 @@ static void say_steps(char *words, size_t size, const char *text)
 {
     size_t n = 0;
     for (const char *p = text; *p != '\0' && n + 40 < size;) {
-        unsigned long step;
+        unsigned long step = 0;
         size_t skip = step_at(p, &step);
         bool inside = p > text && (isalnum((unsigned char)p[-1]) || p[-1] == '.');
         if (skip == 0 || inside) {

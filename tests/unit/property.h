@@ -41,7 +41,9 @@ static inline void lb_test_count_tries_at(const char *path, int line, unsigned t
     FILE *file = name != NULL ? fopen(name, "ae") : NULL;
     if (file == NULL)
         return;
-    fprintf(file, "%u\t%s:%d\t%s\n", tries, path, line, is_shown ? "shown" : "NOT SHOWN");
+    const char *short_path = strstr(path, "tests/");
+    fprintf(file, "%u\t%s:%d\t%s\n", tries, short_path != NULL ? short_path : path, line,
+            is_shown ? "shown" : "NOT SHOWN");
     fclose(file);
 }
 

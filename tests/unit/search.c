@@ -373,7 +373,7 @@ static void reduction_keeps_waits_and_locks(void **state)
     struct lb_random random;
     lb_random_init(&random, lb_test_seed(), 2);
     size_t n_stuck = 0, n_fewer = 0;
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 600; round++) {
         struct program program = {.n_workers = 2 + (unsigned)lb_random_below(&random, 2),
                                   .violation_at = -1};
         program.n_steps = program.n_workers == 2 ? 4 : 3;
@@ -395,8 +395,8 @@ static void reduction_keeps_waits_and_locks(void **state)
         free(few);
         free(many);
     }
-    assert_true(n_stuck > 20); /* the programs do get stuck now and then */
-    assert_true(n_fewer > 500);
+    assert_true(n_stuck > 8); /* the programs do get stuck now and then */
+    assert_true(n_fewer > 200);
 }
 
 /* Explores, and audits all pairs. Returns how many were; *ret_differs: a pair does not agree. */
