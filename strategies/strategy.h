@@ -203,7 +203,7 @@ struct lb_flow {
      * LB_S_RECOVER; or a queue's process: LB_S_SWEEP and LB_S_REGISTER before its first claim,
      * LB_S_HEARTBEAT again and again (LB_REFUSED: it is no longer registered), and LB_S_UNREGISTER
      * once it has nothing and claims nothing more.
-     * Only sections for which lb_strategy_has is true are asked for. */
+     * Callers pass only sections for which lb_strategy_has is true. */
     int (*put)(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
                struct lb_error *err);
     int (*claim)(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,

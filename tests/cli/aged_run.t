@@ -89,7 +89,7 @@ for my $case (
     [['--aged', 'waiting=3'], qr/aged: items that wait are those of backlog/],
     [['--aged', 'claimed=3'], qr/aged: items that are in hand would be recovered during the run/],
     [['--statistics', 'stale'], qr/statistics: of aged tables/],
-    [['--aged', 'finished=8', '--statistics', 'new'], qr/statistics: 'new' is not fresh\|stale\|default/],
+    [['--aged', 'finished=8', '--statistics', 'new'], qr/statistics: 'new' is not fresh, stale or default/],
     [['--aged', 'finished=8', '--readers', '1'], qr/aged: not with rounds, readers, rows or period/],
 ) {
     ($status, $out, $err) = lockbench('run', '-s', $classless, '-d', 'sqlite:', @short, @{ $case->[0] });

@@ -50,7 +50,7 @@ my @cases = (
     [['run', '-s', 'skip-locked', '-S', 'drain', '--put-interval', '5ms'], 2, qr/--put-interval: of producers, and there are none/],
     [['run', '-s', $lock, '--no-pipeline'], 2, qr/--no-pipeline: has a meaning for queues only/],
     [['run', '-s', $lock, '--pipeline=yes'], 2, qr/--pipeline=yes: option does not take an argument/],
-    [['run', '-s', $lock, '--skewed', 'sideways'], 2, qr/option --skewed: 'sideways' is not half\|ahead\|behind/],
+    [['run', '-s', $lock, '--skewed', 'sideways'], 2, qr/option --skewed: 'sideways' is not half, ahead or behind/],
     [['run', '-s', $lock, '--skewed', 'ahead'], 2, qr/skewed: needs skew/],
     [['run', '-s', $lock, '--seed', '-1'], 2, qr/option --seed/],
     [['run', '-s', $lock, '--repeat', '0'], 2, qr/option --repeat/],

@@ -222,6 +222,20 @@ static int find_choice(const struct lb_key *key, const char *value)
     return -1;
 }
 
+/* "fixed, exponential or jitter" */
+static const char *choices_text(const struct lb_key *key, char *buf, size_t size)
+{
+    size_t n, next, used = 0;
+    const char *word;
+    for (int i = 0; (word = choice_at(key, i, &n)) != NULL && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%.*s",
+                                 i == 0                                 ? ""
+                                 : choice_at(key, i + 1, &next) != NULL ? ", "
+                                                                        : " or ",
+                                 (int)n, word);
+    return buf;
+}
+
 /* Index of text among n names, or -1. */
 static int find_name(const char *text, const char *const *names, size_t n)
 {
@@ -382,7 +396,9 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
     if (key->type == LB_KEY_AGED)
         return set_aged(scenario, value, err);
     const char *accepted = store(scenario, key, value);
-    char most[32];
+    char most[32], choices[100];
+    if (accepted != NULL && accepted == key->argument)
+        accepted = choices_text(key, choices, sizeof choices);
     if (accepted != NULL && too_large(key, value, most, sizeof most)[0] != '\0')
         return lb_fail(err, LB_E_USAGE, "%s: '%s' is too large: at most %s", key->name, value,
                        most);
