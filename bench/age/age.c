@@ -43,6 +43,8 @@ static void note(struct bench *bench, enum lb_age_op op, uint64_t start_ns)
     const struct lb_aged_cost *cost = &bench->cost;
     bool is_settled = cost->settled_cost > cost->cost;
     point->cost = is_settled ? cost->settled_cost : cost->cost;
+    point->scanned = cost->scanned;
+    point->sorts = cost->sorts;
     uint64_t ns = lb_now_ns() - start_ns - cost->counting_ns;
     point->ns = point->ns == 0 || ns < point->ns ? ns : point->ns;
     snprintf(point->plan, sizeof point->plan, "%s", is_settled ? cost->settled_plan : cost->plan);
@@ -396,7 +398,9 @@ int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb
     if (plan->file == NULL || plan->target->db->aging == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements for %s", plan->strategy->name,
                        plan->target->db->product);
-    *ret = (struct lb_age){.unit = plan->target->db->aging->unit, .n_sizes = plan->n_sizes};
+    *ret = (struct lb_age){.unit = plan->target->db->aging->unit,
+                           .counts_scans = plan->target->db->aging->counts_scans,
+                           .n_sizes = plan->n_sizes};
     memcpy(ret->sizes, plan->sizes, sizeof ret->sizes);
     for (int state = 0; state < LB_AGED_STATES && r == 0; state++)
         if ((plan->states >> state & 1) != 0)

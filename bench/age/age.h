@@ -30,8 +30,9 @@ extern const char *const lb_age_op_names[LB_AGE_OPS]; /* "put", "claim", ... */
 
 struct lb_age_point {
     double cost;
-    uint64_t ns;     /* that the operation took, the shortest of a few */
-    char plan[1200]; /* of its statements */
+    double scanned, sorts; /* rows of full scans, and sorts; if lb_age.counts_scans */
+    uint64_t ns;           /* that the operation took, the shortest of a few */
+    char plan[1200];       /* of its statements */
 };
 
 struct lb_age_curve {
@@ -55,6 +56,7 @@ struct lb_age_state {
 
 struct lb_age {
     const char *unit;
+    bool counts_scans;
     uint64_t sizes[LB_AGE_SIZES]; /* rows in the state */
     size_t n_sizes;
     struct lb_age_state states[LB_AGED_STATES];

@@ -47,6 +47,8 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
         return r;
     cost->cost += touched.cost;
     cost->settled_cost += touched.settled_cost;
+    cost->scanned += touched.scanned;
+    cost->sorts += touched.sorts;
     append(cost->plan, sizeof cost->plan, touched.plan);
     append(cost->settled_plan, sizeof cost->settled_plan, touched.settled_plan);
     return 0;
@@ -71,7 +73,7 @@ void lb_aged_cost_watch(struct lb_aged_cost *cost, const struct lb_program *prog
 
 void lb_aged_cost_begin(struct lb_aged_cost *cost)
 {
-    cost->cost = cost->settled_cost = 0;
+    cost->cost = cost->settled_cost = cost->scanned = cost->sorts = 0;
     cost->counting_ns = 0;
     cost->plan[0] = cost->settled_plan[0] = '\0';
 }

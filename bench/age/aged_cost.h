@@ -9,7 +9,7 @@
 struct lb_aged_cost {
     const struct lb_program *program;
     struct lb_session *session;
-    double cost, settled_cost;
+    double cost, settled_cost, scanned, sorts;
     uint64_t counting_ns; /* that the counting took */
     char plan[1200], settled_plan[1200];
 };

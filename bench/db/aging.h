@@ -14,7 +14,9 @@
 struct lb_touched {
     double cost;         /* in lb_aging.unit */
     double settled_cost; /* after some executions, where the engine may change its plan then */
-    char plan[600];      /* how the tables are read, without numbers; "": not known */
+    double scanned;      /* rows that a full scan went to, and sorts; see lb_aging.counts_scans */
+    double sorts;
+    char plan[600]; /* how the tables are read, without numbers; "": not known */
     char settled_plan[600];
 };
 
@@ -22,7 +24,8 @@ struct lb_touched {
 enum lb_aged_kind { LB_AGED_OTHER, LB_AGED_INT, LB_AGED_TEXT, LB_AGED_UUID, LB_AGED_TIME };
 
 struct lb_aging {
-    const char *unit; /* "pages" */
+    const char *unit;  /* "pages" */
+    bool counts_scans; /* touch counts rows of full scans, and sorts */
     /* Rows (table, column, kind as a number, is a part of a unique or foreign key, place in the
      * primary key or 0), without generated columns. */
     const char *columns;

@@ -324,8 +324,9 @@ struct lb_db {
     bool has_question_operators;
     /* What explore needs; see exploring.h. NULL: it cannot be explored. */
     const struct lb_exploring *exploring;
-    /* Steps of the engine's virtual machine for this statement so far. Optional. */
-    double (*steps)(struct lb_stmt *stmt);
+    /* Steps of the engine's virtual machine for this statement so far, those of them that went to
+     * the next row of a full scan, and the number of sorts. Optional. */
+    double (*steps)(struct lb_stmt *stmt, double *ret_scanned, double *ret_sorts);
     /* What age needs; see aging.h. NULL: its tables cannot be aged. */
     const struct lb_aging *aging;
 };

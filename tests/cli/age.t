@@ -58,6 +58,9 @@ my (undef, $again) = aged('-s', "$folder/no-index.sql", '--rows', 4000, '--aged'
 is_deeply([map { $_->{cost} } @{ $again->{aged}{finished}{operations}{claim}{points} }], [map { $_->{cost} } @{ $claim->{points} }],
     'the counts are the same again');
 
+cmp_ok($claim->{points}[2]{rows_of_full_scans}, '>=', 4000, 'SQLite: the rows of full scans');
+is($claim->{points}[2]{sorts}, 0, '... and sorts, of which the order of the key needs none');
+
 # --- the missing index ---
 my $missing = { sqlite => 'job (status, id)', postgresql => "job (id) WHERE status = 'new'", mariadb => 'job (status, id)' };
 for my $uri (@uris) {
@@ -71,6 +74,7 @@ for my $uri (@uris) {
 like($words, qr/^  Missing: CREATE INDEX job_claim ON job \(status, id\);\n  A claim reads \d+ steps with it, and \d+ without, at 4000 items\.$/m,
     'ready to paste');
 (undef, my $sorting) = aged('-s', "$folder/sorts-all.sql", '--rows', 4000, '--aged', 'finished');
+cmp_ok($sorting->{aged}{finished}{operations}{claim}{points}[2]{sorts}, '>', 0, 'a claim that sorts');
 is($sorting->{aged}{finished}{missing_index}, undef, 'an index that does not help is not named');
 (undef, my $repaired) = aged('-s', "$folder/no-index-repaired.sql", '--rows', 4000, '--aged', 'finished');
 is($repaired->{aged}{finished}{missing_index}, undef, 'nor is any where the claim does not grow');

@@ -12,6 +12,10 @@ static json_t *curve_json(const struct lb_age *age, size_t n_points,
         struct lb_object point = lb_object_new();
         lb_put_count(&point, "items", age->sizes[i]);
         lb_put_real(&point, "cost", curve->points[i].cost);
+        if (age->counts_scans) {
+            lb_put_real(&point, "rows_of_full_scans", curve->points[i].scanned);
+            lb_put_real(&point, "sorts", curve->points[i].sorts);
+        }
         lb_put_text(&point, "plan", curve->points[i].plan);
         lb_add(&points, lb_object_end(&point));
     }

@@ -97,6 +97,11 @@ static bool print_growing(FILE *out, const struct lb_age_view *view, enum lb_age
         fprintf(out, "%s on %s: %s reads %.*f %s more for each 1,000 %s items.\n", view->strategy,
                 view->target, lb_age_op_names[op], per_1000 < 10 ? 1 : 0, per_1000, view->age->unit,
                 lb_aged_state_names[which]);
+        const struct lb_age_point *last = &state->curves[op].points[state->n_points - 1];
+        if (view->age->counts_scans && last->scanned + last->sorts > 0)
+            fprintf(out, "  At %llu items full scans go to %.0f rows. Number of sorts: %.0f.\n",
+                    (unsigned long long)view->age->sizes[state->n_points - 1], last->scanned,
+                    last->sorts);
         if (op == LB_AGE_CLAIM)
             print_slo(out, view, which);
         if (op == (int)state->index_op && op <= LB_AGE_COMPLETE)

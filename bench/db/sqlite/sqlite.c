@@ -507,8 +507,10 @@ static int sqlite_execute(struct lb_conn *conn, struct lb_stmt *stmt, const stru
     return r;
 }
 
-static double sqlite_steps(struct lb_stmt *stmt)
+static double sqlite_steps(struct lb_stmt *stmt, double *ret_scanned, double *ret_sorts)
 {
+    *ret_scanned = sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+    *ret_sorts = sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_SORT, 0);
     return sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_VM_STEP, 0);
 }
 

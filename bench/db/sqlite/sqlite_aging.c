@@ -48,7 +48,7 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
     if (r == LB_OK)
         r = db->execute(conn, stmt, params, &rows, err);
     if (r == LB_OK) {
-        ret->cost = ret->settled_cost = db->steps(stmt);
+        ret->cost = ret->settled_cost = db->steps(stmt, &ret->scanned, &ret->sorts);
         memcpy(ret->settled_plan, ret->plan, sizeof ret->plan);
         r = db->run(conn, "ROLLBACK TO lb_age; RELEASE lb_age", err);
     }
@@ -61,6 +61,7 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
 
 const struct lb_aging lb_sqlite_aging = {
     .unit = "steps",
+    .counts_scans = true,
     .columns =
         "SELECT m.name, p.name, CASE WHEN p.type LIKE '%INT%' THEN 1 WHEN p.type LIKE '%CHAR%' OR "
         "p.type LIKE '%TEXT%' THEN 2 ELSE 0 END, EXISTS (SELECT 1 FROM pragma_index_list(m.name) "
