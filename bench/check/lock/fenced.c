@@ -196,8 +196,7 @@ static int judge_pairs(const struct tokens *tokens)
 
 /* --- an order in which the lock excludes --- */
 
-/* True if the lock excludes, and no worker ended another's hold, or has one again that its
- * session's end had ended. */
+/* True if the lock excludes, and no worker ended another's hold. */
 static bool is_ordered_by_exclusion(struct lb_case *c)
 {
     const struct lb_model *model = c->model;
@@ -279,6 +278,11 @@ static int search_resource(struct lb_case *c, struct lb_search *search, const st
         if ((violated & EXCEEDED) != 0 || ((violated | either) & NOT_LARGER) == 0 ||
             breaks[i].by == LB_SPEC_NONE)
             continue;
+        if (c->had_again != LB_NEVER) { /* then it may not have excluded */
+            c->doubt[LB_G_FENCED] = "a session may have ended, or not, while a lock was held: the "
+                                    "order of its grants is not judged";
+            continue;
+        }
         struct lb_write first = stamp_of(c, ops[breaks[i].other].detail);
         struct lb_write second = stamp_of(c, ops[breaks[i].by].detail);
         report_grant(c, &first, &second, false);
