@@ -172,4 +172,13 @@ SKIP: {
         is_deeply([sort @{$found{$module}}], [sort @{$named{$module} // []}], "bench/$module: docs/design/structure.md lists its circles");
     }
 }
+# The scripts of the page share one object: a second function of a name replaces the first one silently.
+my %page;
+for my $script (glob "$ENV{LB_SOURCE}/bench/report/page/html/*.js") {
+    open my $in, '<', $script or die "$script: $!";
+    while (<$in>) { $page{$1}++ if /^(LB\.\w+) = function/ }
+}
+cmp_ok(scalar keys %page, '>', 20, 'the page has functions');
+is_deeply([grep { $page{$_} > 1 } sort keys %page], [], '... and each name is defined once');
+
 done_testing();

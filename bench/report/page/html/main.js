@@ -47,7 +47,7 @@ LB.titleOf = function (scenario) {
 };
 
 /* What was asked and what came of it, in sentences: of a plan its answers, of a comparison the choice. */
-LB.answersOf = function (run) {
+LB.headlinesOf = function (run) {
   var marks = { answered: ["\u2713 ", "held"], missed: ["\u2717 ", "violated"], refused: ["? ", "other"] }, all = [];
   (run.plans || []).forEach(function (p) {
     var asked = ["workers", "slo", "peak", "carry"].filter(function (q) { return p.answers.some(function (a) { return a.question === q; }); })[0];
@@ -56,7 +56,10 @@ LB.answersOf = function (run) {
       if (a.question === asked || a.verdict === "missed") all.push({ cls: mark[1], mark: mark[0], text: (run.plans.length > 1 ? p.strategy + " on " + p.engine + ": " : "") + a.text });
     });
   });
-  (run.rankings || []).forEach(function (t) {
+  (run.choice || []).forEach(function (c) {
+    if (run.plans.length > 1) all.push({ cls: "", mark: "", text: "To take up to " + LB.count(c.up_to_per_s) + "/s: " + c.strategy + " on " + c.engine + " with " + LB.plural(c.workers, "worker") + "." });
+  });
+  LB.rankingsOf(run).forEach(function (t) {
     if (t.choice && all.every(function (a) { return a.table !== t.scenario + t.engine; }))
       all.push({ cls: "", mark: "", table: t.scenario + t.engine, text: t.scenario + " on " + t.engine + ". " + t.choice + " " + t.answer });
   });
@@ -85,9 +88,9 @@ LB.statements = function () {
 LB.header = function () {
   var page = document.getElementById("page"), header = LB.el("header", {}, LB.el("h1", {}, LB.results.length === 1 ? LB.subjectOf(LB.results[0]) : "lockbench report"));
   LB.results.forEach(function (r) {
-    LB.answersOf(r.run).forEach(function (a) { header.appendChild(LB.el("p", { "class": "lead answer" }, LB.el("strong", { "class": a.cls }, a.mark), (LB.results.length > 1 ? r.name + ": " : "") + a.text)); });
+    LB.headlinesOf(r.run).forEach(function (a) { header.appendChild(LB.el("p", { "class": "lead answer" }, LB.el("strong", { "class": a.cls }, a.mark), (LB.results.length > 1 ? r.name + ": " : "") + a.text)); });
   });
-  var answered = LB.results.some(function (r) { return LB.answersOf(r.run).length > 0; });
+  var answered = LB.results.some(function (r) { return LB.headlinesOf(r.run).length > 0; });
   header.appendChild(LB.el("p", { "class": answered ? "" : "lead" }, LB.summarise()));
   LB.results.forEach(function (r) {
     var e = r.run.environment || {};

@@ -273,10 +273,13 @@ LB.rateChart = function (section, group, cells) {
 
 /* --- comparison --- */
 
+/* The cells of a plan are its trials, and are no comparison. */
+LB.rankingsOf = function (run) { return (run.plans || []).length > 0 ? [] : run.rankings || []; };
+
 LB.comparison = function () {
   var all = [];
   LB.results.forEach(function (r) {
-    (r.run.rankings || []).forEach(function (t) {
+    LB.rankingsOf(r.run).forEach(function (t) {
       var rows = (r.run.comparisons || []).filter(function (c) { return c.measured === t.measured && c.engine === t.engine && c.scenario === t.scenario; });
       all.push({ title: (LB.results.length > 1 ? r.name + ": " : "") + t.scenario + " on " + t.engine, t: t, rows: rows });
     });
@@ -337,6 +340,7 @@ LB.answersOf = function (cell) {
 };
 
 LB.answers = function () {
+  if (!LB.cells.some(function (c) { return c.runs && c.runs.length && LB.answersOf(c).total > 0; })) return;
   var section = LB.section("answers", "Retries and refusals", "What attempts to acquire or claim were answered. The more of a bar is not granted, the more work goes into asking again.");
   LB.groups.forEach(function (group) {
     var cells = group.cells.filter(function (c) { return c.runs && c.runs.length && LB.answersOf(c).total > 0; });
