@@ -94,7 +94,7 @@ sub schema
 
 # --- where a condition stands: the places of the tokens behind WHERE, up to the clause's end ---
 
-my @clause_ends = qw(order limit for returning group having union offset fetch on window lock except intersect ; set);
+my @clause_ends = qw(order limit for returning group having union offset fetch on window except intersect ; set);
 
 # [from, to) for each WHERE of a statement, in dense tokens.
 sub conditions
@@ -104,7 +104,7 @@ sub conditions
     for my $i (grep { is($t->[$_], 'where') } 0 .. $#$t) {
         my ($depth, $k) = (0, $i + 1);
         for (; $t->[$k][0] ne 'end'; $k++) {
-            last if $depth == 0 && (is_any($t->[$k], @clause_ends) || is($t->[$k], ')'));
+            last if $depth == 0 && (is_any($t->[$k], @clause_ends) || is($t->[$k], ')') || (is($t->[$k], 'lock') && is($t->[$k + 1], 'in')));
             $depth++ if is($t->[$k], '(');
             $depth-- if is($t->[$k], ')');
         }
@@ -231,7 +231,7 @@ sub free_columns
     return if $sql =~ /\bfunction\b|\btrigger\b|\$\$/i;
     my %table = map { $_ => 1 } keys %{ $c->{schema} };
     my %column = map { %$_ } values %{ $c->{schema} };
-    return grep { my $name = $_; !$kept{ lc $name } && !$table{$name} && !$keyword{ lc $name } && $sql !~ /\b$name\s*\(/ && $sql !~ /\bas\s+$name\b/i } sort keys %column;
+    return grep { my $name = $_; !$kept{ lc $name } && !$table{$name} && !$keyword{ lc $name } && $sql !~ /\b$name\s*\(|:$name\b/ && $sql !~ /\bas\s+$name\b/i } sort keys %column;
 }
 
 sub quoted
@@ -487,15 +487,9 @@ my @file_changes = (
     }],
     ['a log table' => sub {
         my ($pieces, $c) = @_;
-        my $is = 0;
-        for my $piece (@$pieces) {
-            my ($kind, undef, $section, $head) = @$piece;
-            next if $kind ne 'sql' || $section !~ /^(?:acquire|claim)$/ || $head !~ /\btx=one\b/ || $c->{done}{$head}++;
-            $piece->[1] = "INSERT INTO lb_log VALUES (:worker, 1);\n$piece->[1]";
-            $is = 1;
-        }
-        return if !$is;
         my $text = whole($pieces);
+        # In front of the directives of the first statement.
+        $text =~ s/^(-- name: (?:acquire|claim)\b.*\btx=one\b.*\n)/$1INSERT INTO lb_log VALUES (:worker, 1);\n/mg or return;
         $text =~ s/^(-- name: setup.*\n)/$1CREATE TABLE lb_log (worker varchar(64), at bigint);\n/mg;
         $text =~ s/^(-- name: teardown.*\n)/$1DROP TABLE lb_log;\n/mg;
         return $text;
@@ -556,7 +550,7 @@ sub built_in
 }
 
 # How two results of `explore --format json` differ: ([kind, text], ...). Kinds: 'changed' (a wrong verdict), 'asked' (a question instead of
-# a verdict), 'judged' (an accusation instead of a question), 'cut' (the exploration was not complete any more).
+# a verdict), 'judged' (an accusation instead of a question), 'cut' (one of the two explorations was not complete).
 sub differences
 {
     my ($was, $is) = @_;
@@ -566,7 +560,7 @@ sub differences
         my ($old, $new) = ($was->{verdicts}{$guarantee}, $is->{verdicts}{$guarantee} // 'missing');
         next if $old eq $new;
         my $kind = $new eq 'not tested' ? 'asked' : $new =~ $found && $old eq 'not tested' ? 'judged'
-            : $old !~ $found && $new eq 'no violation found' ? 'cut' : 'changed';
+            : $old !~ $found && $new !~ $found && "$old $new" =~ /no violation found/ ? 'cut' : 'changed';
         push @list, [$kind, "$guarantee: $old, then $new"];
     }
     push @list, ['cut', 'complete, then not'] if $was->{complete} && !$is->{complete} && !@list;
