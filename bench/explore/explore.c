@@ -37,8 +37,9 @@ static int search(struct lb_testbed *testbed, struct lb_search_options *options,
     int r = 0;
     bool has_one_order = is_alone && plan->ticks + plan->deaths + plan->cuts == 0;
     if (!has_one_order && plan->watch == NULL && plan->relation != LB_RELATION_STEPS &&
-        options->preemptions < 0 && options->random == 0) {
+        options->random == 0) {
         struct lb_search_options few = *options;
+        few.preemptions = -1;
         uint64_t n_given_up = testbed->n_given_up;
         few.likely = true;
         few.audit = options->alike != NULL ? options->audit : NULL;

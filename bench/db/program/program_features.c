@@ -191,10 +191,13 @@ static bool ends_session(const struct lb_token *token)
     return lb_token_is_any(token, words);
 }
 
-/* The server's own time, and not :now. */
+/* The server's own time, and not :now. Also in the text of a function. */
 static bool asks_server_time(const struct lb_token *token)
 {
-    return token->kind == LB_T_WORD && lb_sql_reads_time(token->text, token->length);
+    size_t n = token->length, tag = 0;
+    if (token->kind == LB_T_QUOTED && token->text[0] == '$')
+        tag = (size_t)((const char *)memchr(token->text + 1, '$', n - 1) + 1 - token->text);
+    return (token->kind == LB_T_WORD || tag > 0) && lb_sql_reads_time(token->text + tag, n - tag);
 }
 
 static void read_begin(const struct lb_file *file, const struct lb_program *program,

@@ -96,6 +96,7 @@ struct turns {
     unsigned n_made; /* in this turn */
     bool is_over, was_offered, is_disturbed;
     uint32_t holders;
+    uint32_t served;  /* those others that were granted something meanwhile */
     bool was_stopped; /* after `most` moves */
     bool has_met;     /* something else has moved since */
 };
@@ -127,6 +128,8 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
 {
     bool is_granted = lb_has(holders & ~turns->holders, turns->worker);
     turns->holders = holders;
+    if (is_granted && turns->phase == GOES_ON)
+        turns->served |= 1u << turns->worker;
     turns->is_over = turns->is_over || ends_turn(turns, enabled, is_granted);
     if (!turns->is_over) {
         turns->n_made++;
@@ -142,9 +145,12 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
     if (lb_has(enabled, LB_MOVE_CLOCK) && is_due)
         return LB_MOVE_CLOCK;
     unsigned next = turns->phase == OPENS ? turns->stopped : turns->worker + 1;
-    for (unsigned i = 0; i < LB_MAX_WORKERS; i++) {
+    /* The stopped one goes on last: others may have waited for what the one before has done. */
+    uint32_t others = enabled & ~turns->served & ~(1u << turns->stopped);
+    others = turns->phase == OPENS ? 0 : others;
+    for (unsigned i = 0; i < 2 * LB_MAX_WORKERS; i++) {
         unsigned worker = (next + i) % LB_MAX_WORKERS;
-        if (!lb_has(enabled, worker))
+        if (!lb_has(i < LB_MAX_WORKERS ? others : enabled, worker))
             continue;
         turns->phase = turns->phase == OPENS && worker == turns->stopped ? STOPS : GOES_ON;
         turns->worker = worker;

@@ -100,6 +100,8 @@ static bool recover(struct lb_worker *worker)
     return answer >= 0 && answer != LB_LOST;
 }
 
+enum { MOST_CANCELS = 100 };
+
 /* Asks until granted. Returns LB_OK, or LB_TIMEOUT when the worker gave up. */
 static int wait_for_grant(struct lb_worker *worker, const struct lb_request *request,
                           struct lb_grant *grant)
@@ -130,9 +132,12 @@ static int wait_for_grant(struct lb_worker *worker, const struct lb_request *req
             continue;
         }
         lb_worker_gave_up(worker, scenario->tries > 0 && n_refusals >= scenario->tries);
-        answer = lb_operate_cancel(&worker->op, request, grant, err);
-        if (answer != LB_OK && answer != LB_REFUSED)
-            lb_worker_refused(worker, answer, 1, err);
+        /* A place that stays in the line keeps back all behind it. */
+        n_refusals = 0;
+        while ((answer = lb_operate_cancel(&worker->op, request, grant, err)) != LB_OK &&
+               answer != LB_REFUSED && n_refusals < MOST_CANCELS)
+            if (!lb_worker_refused(worker, answer, ++n_refusals, err))
+                break;
         return LB_TIMEOUT;
     }
     lb_worker_look(worker);
