@@ -125,7 +125,7 @@ sub begin_slow
     # A worker with a clock ahead keeps the others out for as long, so a number of operations would
     # not do.
     $slow{skew} = begin('skew, clock of the client', $engine, @article, '--ttl', '500ms', '--skew', '1s', '--workers', '4',
-        '--duration', '15s', '--hold', '80ms', '--think', '1ms', '--progress-bound', '0');
+        '--duration', '30s', '--hold', '80ms', '--think', '1ms', '--progress-bound', '0');
     $slow{no_skew} = begin('skew, clock of the server', $engine, @lease, '--ttl', '10s', '--skew', '20s', '--workers', '4',
         '--count', '8', '--duration', '0', '--hold', '20ms', '--think', '1ms', '--progress-bound', '0');
     $slow{safe} = begin('blocker, clock after it', $engine, '-s', 'lease-update-safe', '-S', 'blocker', '--ttl', '8s',
