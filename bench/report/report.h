@@ -39,7 +39,7 @@ struct lb_explored_ask {
     uint32_t workers, rounds, readers, capacity, rescuers, renewals;
     uint32_t resources;                     /* lock: that each worker holds at once */
     uint32_t frees, batch;                  /* queue */
-    bool errors, others, skew, lag, period; /* what --with names */
+    bool errors, others, skew, lag, period; /* what --also names */
     uint32_t items;                         /* queue: put before the start */
     uint32_t putters;             /* queue: workers that put one more, beside the others */
     uint32_t preemptions;         /* maximum number; 0: no bound */

@@ -129,21 +129,21 @@ DROP TABLE item;
 SQL
 my $clears = spew('clear-failed.sql', slurp($errors) =~ s/(name: clear-error\n.*);/$1 AND state = 'failed';/r);
 is((explore('-s', $errors, '--rounds', '2', '--items', '1'))[0], 0, 'errors are not asked about');
-($status, $out) = explore('-s', $errors, '--with', 'errors', '--rounds', '2', '--items', '1');
+($status, $out) = explore('-s', $errors, '--also', 'errors', '--rounds', '2', '--items', '1');
 is($status, 1, 'any item is cleared: exit status') or diag $out;
 like($out, qr/has cleared one error/, 'any item is cleared: the step');
-is((explore('-s', $clears, '--with', 'errors', '--rounds', '2', '--items', '1'))[0], 0, 'the repaired twin');
-($status, $out) = explore('-s', 'lease-update', '--opt', 'first_run=now', '--with', 'skew');
+is((explore('-s', $clears, '--also', 'errors', '--rounds', '2', '--items', '1'))[0], 0, 'the repaired twin');
+($status, $out) = explore('-s', 'lease-update', '--opt', 'first_run=now', '--also', 'skew');
 is($status, 1, 'clocks that are wrong: exit status') or diag $out;
-is((explore('-s', 'lease-update-safe', '--with', 'skew'))[0], 0, 'wrong clocks that no statement asks');
-is((explore('-s', 'lease-update-safe', '--with', 'period', '--steps', 'clock'))[0], 0, 'what is not due is no finding');
-is((explore('-s', 'skip-locked', '--with', 'errors,others', '--rounds', '3', '--workers', '1', '--items', '4'))[0], 0,
+is((explore('-s', 'lease-update-safe', '--also', 'skew'))[0], 0, 'wrong clocks that no statement asks');
+is((explore('-s', 'lease-update-safe', '--also', 'period', '--steps', 'clock'))[0], 0, 'what is not due is no finding');
+is((explore('-s', 'skip-locked', '--also', 'errors,others', '--rounds', '3', '--workers', '1', '--items', '4'))[0], 0,
     'items of another class');
-($status, $out, my $no_class) = explore('-s', $clears, '--with', 'others');
-like($no_class, qr/clear-any has no :class in claim, which --with=others uses/, 'others need a class');
-($status, $out, my $no_word) = explore('-s', $clears, '--with', 'errors,nothing');
+($status, $out, my $no_class) = explore('-s', $clears, '--also', 'others');
+like($no_class, qr/clear-any has no :class in claim, which --also=others uses/, 'others need a class');
+($status, $out, my $no_word) = explore('-s', $clears, '--also', 'errors,nothing');
 is($status, 2, 'an unknown word: exit status');
-like($no_word, qr/^lockbench: option --with: 'nothing' is not errors, others, skew, lag or period$/m, 'and why');
+like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, others, skew, lag or period$/m, 'and why');
 
 # The rescuer is one more worker: if it frees an item while its owner lives, and the owner completes
 # by id only, a stranger ends it.

@@ -76,7 +76,7 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    snprintf(flag, sizeof flag, "--with=%s%s%s%s%s", ask->errors ? "errors," : "",
+    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s", ask->errors ? "errors," : "",
              ask->others ? "others," : "", ask->skew ? "skew," : "", ask->lag ? "lag," : "",
              ask->period ? "period," : "");
     if (flag[strlen(flag) - 1] == ',') {

@@ -75,7 +75,7 @@ static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_
     return 0;
 }
 
-static int take_with(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
+static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
 {
     while (text != NULL && *text != '\0') {
         size_t n = strcspn(text, ",");
@@ -91,7 +91,7 @@ static int take_with(const char *text, struct lb_explore_plan *plan, struct lb_e
             plan->period_ms = LB_EXPLORE_FAR * plan->ttl_ms;
         else
             return lb_fail(err, LB_E_USAGE,
-                           "option --with: '%.*s' is not errors, others, skew, lag or period",
+                           "option --also: '%.*s' is not errors, others, skew, lag or period",
                            (int)n, text);
         text += n + (text[n] == ',');
     }
@@ -208,7 +208,7 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     plan->ttl_ms = (uint32_t)(ttl_ns / 1000000);
     plan->period_ms = 0; /* due again at once: no schedule waits for a clock */
     if (rc == 0)
-        rc = take_with(own->with, plan, err);
+        rc = take_also(own->also, plan, err);
     plan->keep = args->keep;
     plan->search.seed = args->seed_number;
     plan->search.all = !own->first;
@@ -275,7 +275,7 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--blockers", own->blockers},
         {"--renewals", own->renewals},
         {"--frees", own->frees},
-        {"--with", own->with},
+        {"--also", own->also},
         {"--resources", own->resources},
         {"--claims", own->claims},
         {"--isolation", own->isolation},

@@ -411,12 +411,12 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
                        "%s holds its lock by a transaction, and can hold no second one beside it",
                        plan->strategy->name);
     if (plan->errors && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_ERROR)))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section error, which --with=errors runs",
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section error, which --also=errors runs",
                        plan->strategy->name);
     if (plan->others &&
         (lb_testbed_has_programs(testbed) ||
          !lb_section_has_param(&testbed->program->sections[LB_S_CLAIM], LB_SLOT_CLASS)))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no :class in claim, which --with=others uses",
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no :class in claim, which --also=others uses",
                        plan->strategy->name);
     if (plan->frees > 0 && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_FREE)))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free, which --frees runs",
