@@ -41,7 +41,7 @@ _lockbench() {
     --arrivals) words='poisson even' ;;
     --backoff) words='fixed exponential jitter' ;;
     --isolation) words='default read-committed repeatable-read serializable' ;;
-    -o | --output | --sql-dir)
+    -o | --output | --sql-dir | --resume)
         mapfile -t COMPREPLY < <(compgen -d -- "$current")
         return
         ;;

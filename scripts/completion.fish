@@ -61,5 +61,5 @@ complete -c lockbench -n '__lockbench_after --isolation' -a 'default read-commit
 complete -c lockbench -n '__lockbench_after --backoff' -a 'fixed exponential jitter'
 complete -c lockbench -n '__lockbench_is_free; and __lockbench_is list' -a 'strategies scenarios engines guarantees faults formats'
 complete -c lockbench -n '__lockbench_is_free; and __lockbench_is show' -a '(__lockbench_list strategies)'
-complete -c lockbench -n '__lockbench_after -s --strategy -S --scenario -o --output --sql-dir --trace --after-setup --with' -F
+complete -c lockbench -n '__lockbench_after -s --strategy -S --scenario -o --output --sql-dir --resume --trace --after-setup --with' -F
 complete -c lockbench -n '__lockbench_is_free; and __lockbench_is report diff check lint experiment show' -F

@@ -31,7 +31,7 @@ _lockbench() {
     --arrivals) compadd -- poisson even ;;
     --backoff) compadd -- fixed exponential jitter ;;
     --isolation) compadd -- default read-committed repeatable-read serializable ;;
-    -o | --output | --sql-dir) _files -/ ;;
+    -o | --output | --sql-dir | --resume) _files -/ ;;
     *)
         if [[ $words[CURRENT] == -* ]]; then
             compadd -- ${(f)"$($program $command --help all 2>/dev/null | sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')"}

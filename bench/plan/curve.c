@@ -89,7 +89,8 @@ static void find_doubts(struct lb_plan *plan)
         if (plan->n_points < whole)
             snprintf(done, sizeof done, " after %zu of %llu runs of the sweep", plan->n_points,
                      (unsigned long long)whole);
-        snprintf(text, sizeof text, "interrupted%s", done);
+        snprintf(text, sizeof text, "interrupted%s: --resume goes on, if it was stored with -o",
+                 done);
         add_doubt(plan, text);
     }
 }

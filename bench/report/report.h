@@ -89,13 +89,14 @@ struct lb_diff;
 struct lb_report {
     char command[16];      /* "compare" */
     char invocation[1200]; /* the whole command, without passwords */
+    char question[400];    /* of a plan: what decides on its runs besides the cells; "": no plan */
     uint64_t seed;
     uint64_t n_repeat;     /* with a budget: the most rounds of any cell */
     uint64_t budget_ns;    /* 0: n_repeat runs of each cell */
     bool keeps_length;     /* with a budget: the user has said how long a run is */
     const char *reference; /* the strategy that the others are compared with; NULL: the fastest */
     bool costs;            /* are shown */
-    bool records;          /* not --no-record */
+    bool records, keeps_tables; /* not --no-record; --keep */
     int64_t start_unix_ms;
     struct lb_environment environment;
     bool interrupted;
@@ -259,6 +260,9 @@ struct lb_store {
  * free; else the time goes before it. */
 int lb_store_open(struct lb_store *store, const char *dir, const char *name, bool is_named,
                   int64_t unix_ms, struct lb_error *err);
+/* Goes on in a directory that was left: by a kill under its temporary name, or after an
+ * interruption under its final one. */
+int lb_store_resume(struct lb_store *store, const char *directory, struct lb_error *err);
 /* Writes run.json and gives the directory its name (with a number if a name that was not chosen is
  * taken). When a file cannot be written nothing is left. */
 int lb_store_close(struct lb_store *store, const struct lb_report *report, struct lb_error *err);

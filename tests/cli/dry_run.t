@@ -34,6 +34,8 @@ for my $case ([['compare', '-s', 'cas,skip-locked', '-S', 'drain', '--budget', '
 }
 ($status, undef, $err) = lockbench('run', '-s', 'no-such-lock', '--dry-run');
 is($status, 2, 'what is wrong is wrong there, too');
+($status, undef, $err) = lockbench('compare', '-s', $lock, '--dry-run', '--resume', $scratch);
+like($err, qr/^lockbench: option --dry-run: not together with --resume\n\z/, 'not with --resume');
 
 # What compare takes without a name: no control, and nothing published that is known to be broken.
 for my $case ([[], 0], [['-s', 'queues,locks'], 0], [['--published'], 1]) {

@@ -209,6 +209,13 @@ static size_t order(const struct budget *budget, const struct table *table, size
     return n;
 }
 
+/* The time of runs before an interruption. */
+static uint64_t resumed_ns(const struct lb_cell *cell, uint64_t warmup_ns)
+{
+    const struct lb_outcome *run = cell->runs[cell->n_runs - 1];
+    return RUN_OVERHEAD_NS + warmup_ns + run->elapsed_ns;
+}
+
 static int run_round(struct budget *budget, struct table *table, size_t *cells,
                      struct lb_error *err)
 {
@@ -218,14 +225,18 @@ static int run_round(struct budget *budget, struct table *table, size_t *cells,
         struct lb_cell *cell = &budget->report->cells[cells[i]];
         uint64_t start_ns = lb_now_ns(), left = left_ns(budget);
         struct lb_scenario scenario;
+        bool resumed;
         if (cell->state == LB_CELL_NOT_RUN || cell->state == LB_CELL_FAILED)
             continue; /* the target has failed meanwhile */
         lb_scheduler_left(budget->scheduler, left > used_ns ? left - used_ns : 0);
-        choose_length(budget->report, cell, table->compares, cell->n_runs, &scenario);
-        int rc = lb_scheduler_run(budget->scheduler, cell, &scenario, table->n_rounds, err);
+        size_t n_runs = cell->n_runs;
+        choose_length(budget->report, cell, table->compares, n_runs, &scenario);
+        int rc =
+            lb_scheduler_run(budget->scheduler, cell, &scenario, table->n_rounds, &resumed, err);
         if (rc != 0)
             return rc;
-        used_ns += lb_now_ns() - start_ns;
+        used_ns += resumed && cell->n_runs > n_runs ? resumed_ns(cell, scenario.warmup_ns)
+                                                    : lb_now_ns() - start_ns;
         /* A strategy without a success is not ranked. */
         if (table->compares && lb_ranking_is_without(cell))
             budget->is_in[cells[i]] = false;

@@ -102,6 +102,22 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     add_option(report, "--seed", number);
 }
 
+/* The numbers of workers, and all other options of a plan, except the demand: it costs no run. */
+static void describe_question(struct lb_report *report, const struct lb_args *args)
+{
+    const struct lb_plan_args *plan = &args->plan;
+    const char *const parts[][2] = {{"--workers", plan->workers},
+                                    {"--slo", plan->slo},
+                                    {"--arrivals", plan->arrivals},
+                                    {"--at", plan->at}};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i][1] == NULL)
+            continue;
+        lb_command_add(report->question, sizeof report->question, parts[i][0]);
+        lb_command_add(report->question, sizeof report->question, parts[i][1]);
+    }
+}
+
 /* A baseline is reported only in formats with a place for it. */
 static int load_baseline(struct lb_scheduler *state)
 {
@@ -148,6 +164,8 @@ static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
         report->n_repeat = 1; /* the minimum; the final number is known at the end */
         report->budget_ns = args->budget_ns > 0 ? args->budget_ns : LB_BUDGET_TABLE_NS;
         report->keeps_length = gives(args, "duration") || gives(args, "warmup");
+        snprintf(report->question, sizeof report->question, "--budget %s",
+                 args->budget != NULL ? args->budget : "");
     }
     return 0;
 }
@@ -191,10 +209,13 @@ static int prepare(struct lb_scheduler *state)
     report->costs = args->costs;
     report->keeps_histories = args->keep_history;
     report->records = !args->no_record;
+    report->keeps_tables = args->keep;
     report->start_unix_ms = lb_unix_ms();
     lb_environment_read(&report->environment);
+    if (rc == 0 && args->dry_run && args->resume != NULL)
+        rc = lb_fail(err, LB_E_USAGE, "option --dry-run: not together with --resume");
     if (rc == 0)
-        rc = lb_storage_prepare(args, err);
+        rc = lb_storage_prepare(&state->storage, args, report, err);
     if (rc == 0)
         rc = lb_select(&state->selection, args, &state->campaign->defaults, err);
     if (rc == 0 && args->dry_run)
@@ -202,6 +223,7 @@ static int prepare(struct lb_scheduler *state)
     else if (rc == 0)
         rc = lb_select_connect(&state->selection, err);
     describe_command(report, args, &state->selection);
+    describe_question(report, args);
     if (rc == 0)
         rc = lb_select_cells(&state->selection, args, &state->campaign->defaults, report, err);
     if (rc == 0)
@@ -219,7 +241,10 @@ static int prepare(struct lb_scheduler *state)
         rc = lb_baseline_check(&state->baseline, report, err);
     if (rc == 0)
         rc = lb_tracing_open(args, report, &state->trace, err);
-    return rc == 0 && !args->dry_run ? lb_storage_open(&state->storage, args, report, err) : rc;
+    return rc == 0 && !args->dry_run
+               ? lb_storage_open(&state->storage, args,
+                                 state->campaign->schedule != NULL || state->by_budget, report, err)
+               : rc;
 }
 
 /* The target answers no more: its other cells are not tried. */
@@ -265,10 +290,17 @@ static void show(void *arg, const struct lb_progress *progress)
     lb_telemetry_tell(&state->telemetry, &state->report, state->view.cell, progress);
 }
 
-static int take_outcome(struct lb_scheduler *state, struct lb_cell *cell,
+/* Keeps the outcome in the cell, and for --resume. */
+static int take_outcome(struct lb_scheduler *state, struct lb_cell *cell, size_t round,
                         struct lb_outcome *outcome)
 {
-    int rc = lb_cell_add(cell, outcome, &state->err);
+    bool is_more = cell->outlook != NULL && round >= state->report.n_repeat; /* ask_again.h */
+    int rc = lb_checkpoint_add(is_more ? NULL : state->storage.checkpoint, &state->report, cell,
+                               round, outcome, &state->err);
+    if (rc == 0)
+        rc = lb_cell_add(cell, outcome, &state->err);
+    else
+        lb_outcome_free(outcome);
     if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE) {
         if (!was_gone(cell))
             tell_failure(state, cell, outcome->reason);
@@ -322,6 +354,8 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
     if (args->keep_history) {
         lb_store_history_path(&state->storage.store, &state->report, cell, round, path,
                               sizeof path);
+        if (args->resume != NULL)
+            unlink(path); /* of this run, which was cut short */
         plan.history_path = path;
     }
     struct lb_outcome *outcome;
@@ -341,7 +375,7 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
     cell->took_ns += lb_now_ns() - since_ns;
     lb_telemetry_over(&state->telemetry, &state->report, cell, rc == 0 ? outcome : NULL);
     if (rc == 0)
-        return take_outcome(state, cell, outcome);
+        return take_outcome(state, cell, round, outcome);
     take_failure(state, cell, rc, &err);
     return 0;
 }
@@ -401,11 +435,13 @@ static int run_rounds(struct lb_scheduler *state)
     struct lb_report *report = &state->report;
     size_t *order = calloc(report->n_cells, sizeof *order);
     int rc = order == NULL ? lb_fail(&state->err, LB_E_MEMORY, "out of memory") : 0;
+    tell(state, false); /* resumed cells may be complete */
     for (size_t round = 0; round < report->n_repeat && rc == 0; round++) {
         order_round(state, order, round);
         for (size_t i = 0; i < report->n_cells && rc == 0 && !is_stopped(state); i++) {
             struct lb_cell *cell = &report->cells[order[i]];
-            if (cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE)
+            if ((cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE) ||
+                lb_checkpoint_has(state->storage.checkpoint, report, cell, round))
                 continue;
             if (lb_is_out_of_budget(report, cell)) {
                 leave_out(state, cell);
@@ -445,8 +481,14 @@ void lb_scheduler_left(struct lb_scheduler *scheduler, uint64_t left_ns)
 }
 
 int lb_scheduler_run(struct lb_scheduler *scheduler, struct lb_cell *cell,
-                     const struct lb_scenario *scenario, size_t round, struct lb_error *err)
+                     const struct lb_scenario *scenario, size_t round, bool *ret_resumed,
+                     struct lb_error *err)
 {
+    struct lb_outcome *kept =
+        lb_checkpoint_take(scheduler->storage.checkpoint, &scheduler->report, cell, round);
+    *ret_resumed = kept != NULL;
+    if (kept != NULL)
+        return lb_cell_add(cell, kept, err);
     int rc = run_once(scheduler, cell, scenario, round);
     if (rc != 0)
         *err = scheduler->err;
@@ -544,6 +586,7 @@ static enum lb_exit run_all(struct lb_scheduler *state)
                    state->report.cells[i].state == LB_CELL_DONE;
     lb_progress_init(&state->view, args->quiet, args->progress_ns,
                      n_cells * state->report.n_repeat);
+    state->view.n_done = state->view.n_resumed = state->storage.n_resumed;
     announce(state);
     lb_outputs_begin(&state->outputs, state->selection.outlooks, state->selection.n_outlooks);
     fflush(stdout);
@@ -616,6 +659,7 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
         lb_cell_release(&state.report.cells[i]);
     free(state.report.cells);
     free(state.looks);
+    lb_storage_release(&state.storage);
     lb_baseline_release(&state.baseline);
     lb_selection_release(&state.selection);
     if (lb_tracing_close(&state.trace, campaign->args, &state.err) != 0)

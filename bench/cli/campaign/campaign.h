@@ -39,9 +39,11 @@ void lb_scheduler_expect(struct lb_scheduler *scheduler, size_t n_runs);
 void lb_scheduler_left(struct lb_scheduler *scheduler, uint64_t left_ns);
 /* one run of a cell, with the seed of that round; scenario: the cell's own, or one that differs
  * from it in the length of the run. The cell gets the result: one more run, or its state.
- * An error is one of memory. */
+ * *ret_resumed: the run existed from before an interruption, if schedule asks for the same cells in
+ * the same order. An error is one of memory or of the checkpoint. */
 int lb_scheduler_run(struct lb_scheduler *scheduler, struct lb_cell *cell,
-                     const struct lb_scenario *scenario, size_t round, struct lb_error *err);
+                     const struct lb_scenario *scenario, size_t round, bool *ret_resumed,
+                     struct lb_error *err);
 /* Did the user ask to stop? */
 bool lb_scheduler_stopped(const struct lb_scheduler *scheduler);
 

@@ -31,6 +31,7 @@ struct planner {
     size_t n_plans;
     struct lb_scheduler *scheduler;
     size_t n_done, n_expected; /* runs */
+    bool resumed;              /* the last one was there from before an interruption */
 };
 
 /* --- the question --- */
@@ -230,7 +231,8 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
     if (planner->n_expected < planner->n_done) /* trials: as many as it takes */
         planner->n_expected = planner->n_done;
     lb_scheduler_expect(planner->scheduler, planner->n_expected);
-    rc = lb_scheduler_run(planner->scheduler, cell, &cell->scenario, n_runs, err);
+    rc =
+        lb_scheduler_run(planner->scheduler, cell, &cell->scenario, n_runs, &planner->resumed, err);
     if (rc != 0)
         return rc;
     if (cell->n_runs > n_runs && cell->runs[n_runs]->state != LB_RUN_INTERRUPTED) {
@@ -252,8 +254,8 @@ static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenar
 /* Meanwhile the server writes and vacuums the remains of an overload; a signal ends the wait. */
 static void rest(void *arg)
 {
-    (void)arg;
-    poll(NULL, 0, REST_MS);
+    const struct planner *planner = arg;
+    poll(NULL, 0, planner->resumed ? 0 : REST_MS);
 }
 
 /* --- the plans --- */
@@ -404,7 +406,7 @@ static enum lb_exit schedule(struct lb_scheduler *scheduler, void *arg)
     struct lb_error err;
     const struct lb_lab lab = {planner, measure, rest};
     planner->scheduler = scheduler;
-    planner->question.seed = lb_scheduler_report(scheduler)->seed;
+    planner->question.seed = lb_scheduler_report(scheduler)->seed; /* resumed: the one from then */
     int rc = make_plans(planner, &err);
     struct lb_report *report = lb_scheduler_report(scheduler);
     report->plans = planner->plans;

@@ -56,13 +56,14 @@ char *lb_format_span(uint64_t ns, char *buf, size_t size)
 /* 0: not known yet. Without a forecast: as the runs so far went. */
 static uint64_t left_of_runs(const struct lb_progress_view *view)
 {
+    size_t n = view->n_done - view->n_resumed;
     if (view->start_ns == 0 || view->n_done >= view->n_total)
         return 0;
     if (view->forecast.report != NULL)
         return lb_forecast_left(&view->forecast, lb_now_ns());
-    if (view->n_done == 0)
+    if (n == 0)
         return 0;
-    double each_ns = (double)(lb_now_ns() - view->start_ns) / ((double)view->n_done + 0.5);
+    double each_ns = (double)(lb_now_ns() - view->start_ns) / ((double)n + 0.5);
     return (uint64_t)(each_ns * ((double)(view->n_total - view->n_done) - 0.5));
 }
 

@@ -15,6 +15,7 @@ struct lb_progress_view {
     uint64_t last_ns, last_successes;
     uint64_t start_ns;      /* 0: how long is left is not told */
     size_t n_done, n_total; /* runs */
+    size_t n_resumed;       /* finished before the start */
     struct lb_forecast forecast;
     bool has_left; /* how many runs there will be is not known, how long it takes is */
     uint64_t left_ns;

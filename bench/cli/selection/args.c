@@ -106,6 +106,8 @@ static const struct flag flags[] = {
      "prints all tables, warnings and settings below the answer"},
     {"after-setup", 0, FLAG_WORDS, TO(after_setup), LB_FLAGS_RUN | LB_FLAGS_PLAN, "[NAME:]FILE.sql",
      "runs these statements after the tables are made, on the server NAME or on all: indexes, ..."},
+    {"resume", 0, FLAG_TEXT, TO(resume), LB_FLAGS_RUN | LB_FLAGS_PLAN, "DIR",
+     "continues an interrupted result in DIR: does only the missing runs"},
     {"keep", 0, FLAG_SWITCH, TO(keep), LB_FLAGS_RUN | LB_FLAGS_EXPLORE | LB_FLAGS_PLAN, NULL,
      "does not drop the tables at the end"},
     {"costs", 0, FLAG_SWITCH, TO(costs), LB_FLAGS_COSTS, NULL,
@@ -588,7 +590,7 @@ static int parse_numbers(struct lb_args *args, struct lb_error *err)
     if (args->budget != NULL && (rc != 0 || args->budget_ns < UINT64_C(1000000000)))
         return lb_fail(err, LB_E_USAGE, "option --budget: '%s' is not a time from 1s, such as 3m",
                        args->budget);
-    if (args->keep_history && args->output == NULL && args->save == NULL)
+    if (args->keep_history && args->output == NULL && args->save == NULL && args->resume == NULL)
         return lb_fail(err, LB_E_USAGE,
                        "option --keep-history: needs -o DIR to keep the histories in");
     return 0;

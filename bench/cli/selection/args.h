@@ -71,8 +71,8 @@ struct lb_args {
     struct lb_words strategies, targets, scenarios, options, metrics, allowed, formats, positional,
         after_setup;
     char *sql_dir, *format, *output, *seed, *repeat, *budget, *reference, *threshold, *faults,
-        *save, *baseline, *restart, *failover, *progress, *metrics_at, *trace, *as, *mutant,
-        *fail_under, *with;
+        *save, *baseline, *restart, *failover, *resume, *progress, *metrics_at, *trace, *as,
+        *mutant, *fail_under, *with;
     bool keep, keep_history, no_record, quiet, no_color, names, help, help_all, costs, matrix,
         no_explore, show_plan, dry_run, json, published, verbose, strict;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */

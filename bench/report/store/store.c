@@ -40,6 +40,27 @@ int lb_store_open(struct lb_store *store, const char *dir, const char *name, boo
     return 0;
 }
 
+/* "dir/.20260101T000000Z-compare.4711" -> "dir/20260101T000000Z-compare" */
+int lb_store_resume(struct lb_store *store, const char *directory, struct lb_error *err)
+{
+    size_t n = strlen(directory);
+    while (n > 1 && directory[n - 1] == '/')
+        n--;
+    if (n + 8 > sizeof store->final)
+        return lb_fail(err, LB_E_USAGE, "%s: the name is too long", directory);
+    snprintf(store->temporary, sizeof store->temporary, "%.*s", (int)n, directory);
+    snprintf(store->final, sizeof store->final, "%s", store->temporary);
+    char *slash = strrchr(store->final, '/');
+    char *name = slash != NULL ? slash + 1 : store->final;
+    char *dot = strrchr(name, '.');
+    if (name[0] == '.' && dot > name && dot[1] != '\0' &&
+        strspn(dot + 1, "0123456789") == strlen(dot + 1)) {
+        *dot = '\0';
+        memmove(name, name + 1, strlen(name));
+    }
+    return 0;
+}
+
 /* One file of the result while it is written; an older one is replaced. */
 struct lb_stored_file {
     FILE *file;
@@ -139,7 +160,7 @@ int lb_store_close(struct lb_store *store, const struct lb_report *report, struc
         rc = store_file(store, "latency.hlog", lb_store_histograms, report, err);
     if (rc == 0)
         rc = store_distributions(store, report, err);
-    if (rc != 0)
+    if (rc != 0 || strcmp(store->temporary, store->final) == 0)
         return rc;
     /* rename() refuses a directory that is not empty: a result of the same second stays. */
     size_t length = strlen(store->final);
