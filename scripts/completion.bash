@@ -23,7 +23,7 @@ _lockbench() {
     -S | --scenario) words=$("$program" list scenarios --names 2>/dev/null) ;;
     -d | --database) words='sqlite: postgresql:// mariadb://' ;;
     --faults) words="all $("$program" list faults --names 2>/dev/null)" ;;
-    --baseline) words=$(ls results 2>/dev/null) ;;
+    --baseline) words=$("$program" list results --names 2>/dev/null) ;;
     --fault) words="none $("$program" list faults --names 2>/dev/null | grep -vx skew)" ;;
     --steps) words='clock crash cut' ;;
     --aged) words='finished failed delayed claimed waiting other-class' ;;
@@ -50,9 +50,10 @@ _lockbench() {
             words=$("$program" "$command" --help all 2>/dev/null |
                 sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')
         elif [[ $command == list ]]; then
-            words='strategies scenarios engines guarantees faults formats'
+            words='strategies scenarios engines guarantees faults formats results'
         elif [[ $command == show ]]; then
-            words=$("$program" list strategies --names 2>/dev/null)
+            words="$("$program" list strategies --names 2>/dev/null)
+                $("$program" list results --names 2>/dev/null)"
         elif [[ $command == lint || $command == experiment ]]; then
             mapfile -t COMPREPLY < <(compgen -f -- "$current")
             return

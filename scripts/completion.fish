@@ -45,7 +45,7 @@ complete -c lockbench -n '__lockbench_after -s --strategy' -a '(__fish_append , 
 complete -c lockbench -n '__lockbench_after -S --scenario' -a '(__fish_append , (__lockbench_list scenarios))'
 complete -c lockbench -n '__lockbench_after -d --database' -a 'sqlite: postgresql:// mariadb://'
 complete -c lockbench -n '__lockbench_after --faults' -a '(__fish_append , all (__lockbench_list faults))'
-complete -c lockbench -n '__lockbench_after --baseline' -a '(ls results 2>/dev/null)'
+complete -c lockbench -n '__lockbench_after --baseline' -a '(__lockbench_list results)'
 complete -c lockbench -n '__lockbench_after --fault' -a 'none (__lockbench_list faults | string match -v skew)'
 complete -c lockbench -n '__lockbench_after --steps' -a '(__fish_append , clock crash cut)'
 complete -c lockbench -n '__lockbench_after --aged' -a '(__fish_append , finished failed delayed claimed waiting other-class)'
@@ -59,7 +59,7 @@ complete -c lockbench -n '__lockbench_after --arrivals' -a 'poisson even'
 complete -c lockbench -n '__lockbench_after --format' -a '(__lockbench_formats)'
 complete -c lockbench -n '__lockbench_after --isolation' -a 'default read-committed repeatable-read serializable'
 complete -c lockbench -n '__lockbench_after --backoff' -a 'fixed exponential jitter'
-complete -c lockbench -n '__lockbench_is_free; and __lockbench_is list' -a 'strategies scenarios engines guarantees faults formats'
-complete -c lockbench -n '__lockbench_is_free; and __lockbench_is show' -a '(__lockbench_list strategies)'
+complete -c lockbench -n '__lockbench_is_free; and __lockbench_is list' -a 'strategies scenarios engines guarantees faults formats results'
+complete -c lockbench -n '__lockbench_is_free; and __lockbench_is show' -a '(__lockbench_list strategies) (__lockbench_list results)'
 complete -c lockbench -n '__lockbench_after -s --strategy -S --scenario -o --output --sql-dir --resume --trace --after-setup --with' -F
 complete -c lockbench -n '__lockbench_is_free; and __lockbench_is report diff check lint experiment show' -F

@@ -14,7 +14,7 @@ _lockbench() {
     -S | --scenario) _values -s , scenario ${(f)"$($program list scenarios --names 2>/dev/null)"} || _files ;;
     -d | --database) compadd -S '' -- sqlite: postgresql:// mariadb:// ;;
     --faults) _values -s , fault all ${(f)"$($program list faults --names 2>/dev/null)"} ;;
-    --baseline) compadd -- ${(f)"$(ls results 2>/dev/null)"} ;;
+    --baseline) compadd -- ${(f)"$($program list results --names 2>/dev/null)"} ;;
     --fault) compadd -- none ${(f)"$($program list faults --names 2>/dev/null | grep -vx skew)"} ;;
     --steps) _values -s , step clock crash cut ;;
     --aged) _values -s , state finished failed delayed claimed waiting other-class ;;
@@ -36,9 +36,9 @@ _lockbench() {
         if [[ $words[CURRENT] == -* ]]; then
             compadd -- ${(f)"$($program $command --help all 2>/dev/null | sed -n 's/^  \(-[a-zA-Z],\|   \) \(--[a-z-]*\).*/\2/p')"}
         elif [[ $command == list ]]; then
-            compadd -- strategies scenarios engines guarantees faults formats
+            compadd -- strategies scenarios engines guarantees faults formats results
         elif [[ $command == show ]]; then
-            compadd -- ${(f)"$($program list strategies --names 2>/dev/null)"}
+            compadd -- ${(f)"$($program list strategies --names 2>/dev/null)"} ${(f)"$($program list results --names 2>/dev/null)"}
         else
             _files
         fi

@@ -12,11 +12,12 @@
     (LB_FLAGS_SELECT | LB_FLAGS_RUN | LB_FLAGS_OUTPUT | LB_FLAGS_SCENARIO | LB_FLAGS_GENERAL)
 
 static const struct lb_command commands[] = {
-    {"list", "[strategies | scenarios | engines | guarantees | faults | formats]",
-     "Lists what is built in.", LB_FLAGS_LIST | LB_FLAGS_GENERAL, 2, lb_command_list, NULL},
-    {"show", "NAME|FILE.sql [-d ENGINE] [--as CLIENT] [OPTION...]",
-     "Prints a strategy's statements, ready to paste.", LB_FLAGS_SHOW | LB_FLAGS_GENERAL, 1,
-     lb_command_show, NULL},
+    {"list", "[strategies | scenarios | engines | guarantees | faults | formats | results [DIR]]",
+     "Lists what is built in, or the stored results.", LB_FLAGS_LIST | LB_FLAGS_GENERAL, 2,
+     lb_command_list, NULL},
+    {"show", "NAME|FILE.sql|DIR [-d ENGINE] [--as CLIENT] [OPTION...]",
+     "Prints a strategy's statements, ready to paste; or a stored result.",
+     LB_FLAGS_SHOW | LB_FLAGS_GENERAL, 1, lb_command_show, NULL},
     {"lint", "FILE... [-d URI]... [--opt NAME=VALUE]...",
      "Checks strategy files without running them.", LB_FLAGS_LINT | LB_FLAGS_GENERAL, 1000,
      lb_command_lint, NULL},

@@ -1,6 +1,6 @@
 /* The formats, one line each. A new one is a line here, and a file with the sink: help, messages,
- * and completion use this list. Text of a plan and Markdown of a matrix have sinks of their own,
- * under the same names.
+ * completion and the files stored beside a result use this list. Text and Markdown of a plan and of
+ * a matrix have sinks of their own, under the same names.
  */
 #ifndef LB_FORMAT_LIST_H
 #define LB_FORMAT_LIST_H
@@ -14,6 +14,7 @@
     FORMAT(lb_sink_tap)                                                                            \
     FORMAT(lb_sink_junit)                                                                          \
     FORMAT(lb_sink_markdown)                                                                       \
-    FORMAT(lb_matrix_markdown)
+    FORMAT(lb_matrix_markdown)                                                                     \
+    FORMAT(lb_matrix_json)
 
 #endif

@@ -222,7 +222,8 @@ struct lb_sink_state {
  * all of these when nothing could be begun: state->err says why. NULL: does not care. */
 struct lb_sink {
     const char *name, *summary;
-    unsigned of; /* enum lb_sink_use, as bits */
+    unsigned of;      /* enum lb_sink_use, as bits */
+    const char *file; /* in a stored result's directory; NULL: not stored */
     void (*begin)(struct lb_sink_state *state);
     void (*cell)(struct lb_sink_state *state, const struct lb_cell *cell);
     void (*end)(struct lb_sink_state *state);

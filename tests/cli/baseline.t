@@ -65,8 +65,8 @@ is($status, 0, 'a path is a baseline too') or diag $err;
 my $broken = saved('violated', 1e6, verdict => 'violated');
 for my $wrong (
     [['--baseline', 'main', '--hold', '1ms'], qr/not run alike: hold_ns is \d+ in the base and 1000000 in the new result/],
-    [['--baseline', 'none'], qr/--baseline: \Q$dir\E\/none: No such file or directory; --save NAME makes a result\n/],
-    [['--baseline', 'mian', '-o', "$dir/nothing"], qr/--baseline: \Q$dir\E\/nothing\/mian: No such file or directory; --save NAME/],
+    [['--baseline', 'none'], qr/--baseline: \Q$dir\E\/none: No such file or directory; there are .*\bfast, main, other, slow\b/],
+    [['--baseline', 'mian', '-o', "$dir/nothing"], qr/--baseline: .*; \Q$dir\E\/nothing has no result yet: --save NAME makes one$/],
     [['--baseline', saved('other', 1, strategy => 'else')], qr/other\/run\.json has none of the planned cells: good-lock on sqlite, mutex-hot/],
     [['--baseline', 'main', '--format', 'csv'], qr/needs --format text, json or markdown, not csv/],
     [['--threshold', '5%'], qr/--threshold: needs --baseline NAME/],

@@ -34,6 +34,7 @@ is(offered('verify', '--faults', 'ki'), 'kill', 'a fault');
 is(offered('verify', '--faults', ''), join(' ', sort 'all', split ' ', (lockbench('list', 'faults', '--names'))[1]), 'all faults');
 is(offered('run', '--format', ''), join(' ', sort split ' ', (lockbench('list', 'formats', '--names'))[1]), 'all formats');
 is(offered('verify', '--faults', 'kill,pa'), 'kill,partition kill,pause', 'the last of a list of faults');
+is(offered('list', 'r'), 'results', 'stored results');
 is(offered('list', 's'), 'scenarios strategies', 'what can be listed');
 is(offered('report', "$ENV{LB_SOURCE}/tests/u"), "$ENV{LB_SOURCE}/tests/unit", 'results are directories');
 my $options = offered('run', '--');

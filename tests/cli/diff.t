@@ -251,6 +251,6 @@ is($status, 2, 'no such result: exit status');
 is($err, "lockbench: $scratch/nowhere: No such file or directory\n", 'no such result: said once');
 mkdir "$scratch/empty" or die;
 (undef, undef, $err) = lockbench('diff', "$scratch/empty", $base);
-is($err, "lockbench: $scratch/empty: is no result of lockbench: no run.json is in it; name the directory of one result, such as one that -o made\n", 'no run.json: said once');
+is($err, "lockbench: $scratch/empty: is no result of lockbench: no run.json is in it; name the directory of one result, such as those of lockbench list results\n", 'no run.json: said once');
 
 done_testing();

@@ -67,6 +67,32 @@ for my $case (['compare', '-s', "$lock,lease-upsert", '--overrun', '0.5', '--ttl
     is("$status$err", '0', "@$case: taken");
 }
 
+# For a script: as JSON, with --json or jsonl.
+my @shown = ('-s', 'row-lock,lease-upsert', '-d', 'sqlite:', '-d', 'postgresql://nobody:hush@127.0.0.1:1/none', '-S', 'mutex-hot', '--dry-run');
+for my $case ([['compare', @shown, '--duration', '30s', '--warmup', '1s', '--repeat', '4', '--json'], 372],
+    [['verify', @shown, '--duration', '30s', '--warmup', '1s', '--repeat', '4', '--format', 'json'], 372],
+    [['run', '-s', $lock, '--duration', '5s', '--warmup', '0', '--format', 'jsonl'], 5],
+    [['plan', '-s', $lock, '--workers', '1,2,4,8,16,32', '--duration', '5s', '--warmup', '0', '--json'], 90],
+    [['verify', '-s', 'lease-upsert', '--matrix', '--dry-run', '--json'], undef]) {
+    ($status, $out, $err) = lockbench(@{$case->[0]}, '--dry-run');
+    is("$status$err", '0', "@{$case->[0]}: exit status, and nothing on stderr");
+    my $told = eval { decode_json($out) };
+    is(ref $told, 'HASH', '... is JSON') or next;
+    is($out =~ tr/\n//, 1, '... on one line') if grep { $_ eq 'jsonl' } @{$case->[0]};
+    unlike($out, qr/hush/, '... without a password');
+    ok($told->{dry_run}, '... is marked');
+    is($told->{total_ns} / 1e9, $case->[1], '... the sum') if defined $case->[1];
+    is($told->{n_runs}, $told->{repeat} * grep({ !defined $_->{skipped} } @{ $told->{cells} }), '... and the runs');
+}
+($status, $out) = lockbench('compare', @shown, '--duration', '30s', '--warmup', '1s', '--repeat', '4', '--json');
+is_deeply([map { [@{$_}{qw(strategy engine target scenario workers runs duration_ns warmup_ns)}, defined $_->{skipped} ? 'skipped' : ''] } @{ decode_json($out)->{cells} }],
+    [['row-lock', 'sqlite', 'sqlite:', 'mutex-hot', 8, 0, 30e9, 1e9, 'skipped'], ['row-lock', 'postgres', 'postgresql://nobody@127.0.0.1:1/none', 'mutex-hot', 8, 4, 30e9, 1e9, ''],
+        ['lease-upsert', 'sqlite', 'sqlite:', 'mutex-hot', 8, 4, 30e9, 1e9, ''],
+        ['lease-upsert', 'postgres', 'postgresql://nobody@127.0.0.1:1/none', 'mutex-hot', 8, 4, 30e9, 1e9, '']], '... each cell') or diag $out;
+($status, $out) = lockbench('compare', '-s', 'cas,skip-locked', '-S', 'drain', '--budget', '5m', '--dry-run', '--json');
+is_deeply([@{ decode_json($out) }{qw(budget_ns total_ns runs_are_least total_is_least)}, @{ decode_json($out)->{cells}[0] }{qw(duration_ns items)}],
+    [300e9, 300e9, JSON::PP::true, JSON::PP::false, undef, 1000], '... with a budget, of work that ends by itself');
+
 # pgbench's letters.
 ($status, $out, $err) = lockbench('run', '-s', $lock, '-c', 3, '-j', 3, '-T', '0.5', '-R', 40, '-P', '100ms', '--warmup', '0', '--json');
 ok($status == 0 || $status == 5, 'pgbench: exit status (a busy machine is late)') or diag $err;

@@ -4,6 +4,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
+use JSON::PP;
 use Lockbench;
 use Test::More;
 
@@ -46,12 +47,28 @@ is(scalar @skips, $n_columns - grep({ !/^sqlite/ } @targets), 'a level that the 
 is((rows($memory))[2][1], 'violated [1]', 'a control is a known break');
 like($memory, qr/^1\. `none`, exclusive: there is no lock\.$/m, 'and its note says why');
 
+($status, $out) = lockbench('verify', '-s', "$queue,none", @short, '--backlog', '40', '--format', 'json');
+is($status, 0, 'as expected') or diag $out;
+my $json = decode_json($out);
+is($json->{schema}, 'lockbench-matrix', 'json: the schema');
+is(join(' ', map { "$_->{engine}/" . ($_->{isolation} // '-') } @{$json->{columns}}), 'sqlite/serializable memory/-', 'json: columns');
+my ($good, $none) = @{$json->{rows}}[0, 1];
+($good, $none) = ($none, $good) if $good->{strategy} eq 'none';
+is($good->{entries}[0]{verdict}, 'held', 'json: held');
+is($good->{entries}[0]{guarantees}{'no-loss'}{expectation}, 'kept', 'json: by guarantee');
+is($none->{entries}[0]{column}, 1, 'json: an entry names its column');
+like($none->{entries}[0]{guarantees}{exclusive}{witness}, qr/worker \d+/, 'json: the witness');
+
 # A single hold: a known break has had no chance to show.
 my @hasty = ('-s', 'release-unowned', '-d', 'sqlite:', '-S', 'overrun', '--workers', '1', '--duration', '10m', '--count', '1', '--quiet', '--seed', '7');
 ($status, $out) = lockbench('verify', '--matrix', @hasty);
 is($status, 1, 'a known break that did not show');
 like($out, qr/^\| `release-unowned` \(control\) \| not caught \[1\] \[2\] \|$/m, 'is not caught, and not held');
 like($out, qr/^1\. .*, exclusive: \*\*known to be broken, but not caught\*\* in \d+ tested in overrun: a late release/m, 'and why');
+($status, $out) = lockbench('verify', '--matrix', @hasty, '--format', 'json');
+my $entry = decode_json($out)->{rows}[0]{entries}[0];
+is($entry->{verdict}, 'not caught', 'json: the same');
+like($entry->{reason}, qr/^exclusive is known to be broken, but was not caught in \d+ tested in overrun: /, 'json: and why');
 ($status, $out) = lockbench('run', @hasty);
 like($out, qr/^release-unowned +sqlite +not caught /m, 'text: the same');
 like($out, qr/^not caught release-unowned on sqlite, overrun\n  exclusive is known to be broken/m, 'text: and why');
@@ -65,6 +82,6 @@ is($status, 5, 'one level, that nothing can be asked at');
 like($out, qr/^\| `good-lock` \| SKIP \[1\] \|\n\n1\. skipped: SQLite does not tell read committed/m, 'that the engine has not: a SKIP');
 ($status, undef, $err) = lockbench('verify', '-s', $lock, @short, '--format', 'tap');
 is($status, 2, 'a format that is no table');
-like($err, qr/unknown format 'tap'.*\(markdown\)/, 'names those that are');
+like($err, qr/unknown format 'tap'.*\(markdown, json\)/, 'names those that are');
 
 done_testing();

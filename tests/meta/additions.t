@@ -149,7 +149,7 @@ like($out, qr/mutex-pair\+drowse/, 'verify asks with it');
 
 # --- the format ---
 ($status, $out) = added('list', 'formats');
-like($out, qr/^shout +runs +how many rows, loudly$/m, 'the format is listed');
+like($out, qr/^shout +runs,stored results +how many rows, loudly$/m, 'the format is listed');
 ($status, $out) = added('run', '--help', 'all');
 like($out =~ s/\s+/ /gr, qr/markdown or shout, to standard output/, 'run --help has it');
 ($status, $out, $err) = added('run', '-s', 'cas', '-d', 'sqlite:', '--format', 'shoot');

@@ -624,9 +624,11 @@ static enum lb_exit preview(struct lb_scheduler *state)
     uint64_t budget_ns =
         state->by_budget ? campaign->budgeting->forecast(&state->report, campaign->args->budget_ns)
                          : 0;
-    if (rc == 0)
-        rc = lb_dry_run_print(&state->report, budget_ns, campaign->schedule != NULL, stdout,
-                              &state->err);
+    bool grows = campaign->schedule != NULL, is_line = lb_outputs_print(&state->outputs, "jsonl");
+    if (rc == 0 && (is_line || lb_outputs_print(&state->outputs, "json")))
+        rc = lb_dry_run_json(&state->report, budget_ns, grows, is_line, stdout, &state->err);
+    else if (rc == 0)
+        rc = lb_dry_run_print(&state->report, budget_ns, grows, stdout, &state->err);
     return rc == 0 ? LB_EXIT_OK : lb_cli_complain(&state->err);
 }
 

@@ -19,5 +19,8 @@ void lb_dry_run_tell_plan(const struct lb_report *report, size_t n_plans, size_t
  * times. grows: more runs may follow from the results. 0 or LB_E_MEMORY. */
 int lb_dry_run_print(const struct lb_report *report, uint64_t budget_ns, bool grows, FILE *out,
                      struct lb_error *err);
+/* The same as one JSON document; is_line: on one line. No password is in it: targets are labels. */
+int lb_dry_run_json(const struct lb_report *report, uint64_t budget_ns, bool grows, bool is_line,
+                    FILE *out, struct lb_error *err);
 
 #endif

@@ -1,6 +1,7 @@
-/* lockbench list: the built-in objects. */
+/* lockbench list: the built-in objects, and the stored results. */
 #include "cli.h"
 #include "json_object.h"
+#include "list_results.h"
 #include "list_strategy.h"
 #include "nearest.h"
 #include "table.h"
@@ -120,6 +121,8 @@ static bool format_row(size_t n, char cells[][CELL])
         add_word(cells[1], "plans");
     if (lb_sink_find(sink->name, length, LB_OF_MATRICES) != NULL)
         add_word(cells[1], "matrices");
+    if (sink->file != NULL)
+        add_word(cells[1], "stored results");
     snprintf(cells[2], CELL, "%s", sink->summary);
     return true;
 }
@@ -196,6 +199,7 @@ static int find_listing(const struct lb_args *args, const struct listing **ret_l
     if (args->positional.n == 0)
         return 0;
     lb_nearest_init(&nearest, args->positional.words[0]);
+    lb_nearest_offer(&nearest, "results");
     for (size_t i = 0; i < LISTINGS; i++) {
         lb_nearest_offer(&nearest, listings[i].name);
         if (strcmp(listings[i].name, args->positional.words[0]) == 0)
@@ -205,7 +209,7 @@ static int find_listing(const struct lb_args *args, const struct listing **ret_l
         return lb_fail(err, LB_E_USAGE, "cannot list '%s'%s", args->positional.words[0],
                        nearest.n > 0 ? lb_nearest_text(&nearest, text, sizeof text)
                                      : "; there are strategies, scenarios, engines, guarantees, "
-                                       "faults, formats");
+                                       "faults, formats, results");
     if (args->positional.n > 1)
         return lb_fail(err, LB_E_USAGE, "unexpected argument '%s' for list",
                        args->positional.words[1]);
@@ -216,6 +220,8 @@ enum lb_exit lb_command_list(const struct lb_args *args)
 {
     const struct listing *only;
     struct lb_error err;
+    if (args->positional.n > 0 && strcmp(args->positional.words[0], "results") == 0)
+        return lb_list_results(args);
     int rc = find_listing(args, &only, &err);
     if (rc == 0 && args->strategies.n > 0 && (only != NULL || args->names))
         rc = lb_fail(&err, LB_E_USAGE, "option -s: tells all about a strategy: leave out %s",

@@ -1,4 +1,5 @@
-/* lockbench show: a strategy's statements for one engine, with its options filled in.
+/* lockbench show: a strategy's statements for one engine, with its options filled in; or a stored
+ * result, in a format of choice.
  *
  * The output is a strategy file of lockbench-strategy(5): it can be pasted from, changed, and given
  * to -s. Sections that the chosen options leave out are not printed.
@@ -9,6 +10,7 @@
 #include "show_client.h"
 #include "show_file.h"
 #include "strategy.h"
+#include "views.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -124,15 +126,41 @@ static int open_program(struct shown *shown, const struct lb_args *args, struct 
                           args->options.n, &shown->program, err);
 }
 
+/* A strategy's name comes first: a result of the same name has a path. */
+static bool is_result(const char *what)
+{
+    return lb_strategy_find(what) == NULL && lb_result_exists(what);
+}
+
+static enum lb_exit show_result(const struct lb_args *args)
+{
+    struct lb_error err;
+    if (args->targets.n > 0 || args->options.n > 0 || args->as != NULL)
+        lb_fail(&err, LB_E_USAGE, "option %s: is for a strategy, and %s is a stored result",
+                args->targets.n > 0   ? "-d"
+                : args->options.n > 0 ? "--opt"
+                                      : "--as",
+                args->positional.words[0]);
+    else if (lb_result_print(args->positional.words[0], args->format, stdout, &err) == 0)
+        return LB_EXIT_OK;
+    return err.code == LB_E_ENV ? lb_cli_complain_of_output(&err) : lb_cli_complain(&err);
+}
+
 enum lb_exit lb_command_show(const struct lb_args *args)
 {
     struct shown shown = {0};
     enum lb_client client = LB_CLIENT_FILE;
     struct lb_error err;
+    if (args->positional.n == 1 && is_result(args->positional.words[0]))
+        return show_result(args);
     int r = args->positional.n == 1
                 ? find_engine(&shown, args, &err)
                 : lb_fail(&err, LB_E_USAGE,
-                          "show takes one thing: a strategy's name, or a file ./my.sql");
+                          "show takes one thing: a strategy's name, a file ./my.sql, or the "
+                          "directory of a stored result");
+    if (r == 0 && args->format != NULL)
+        r = lb_fail(&err, LB_E_USAGE, "option --format: is for stored results, and %s is none",
+                    args->positional.words[0]);
     if (r == 0 && args->as != NULL)
         r = lb_client_find(args->as, &shown.db, &client, &err);
     if (r == 0) {

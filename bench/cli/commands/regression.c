@@ -1,13 +1,14 @@
 /* The regression gate: see regression.h. */
 #include "regression.h"
 
+#include "nearest.h"
 #include "ranking.h"
 #include "servers.h"
 #include "units.h"
+#include "views.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* "5%" or "0.05". A bare 5 may be meant as either, and as 500 % nothing would be slower. */
 static int parse_threshold(const char *text, double *ret, struct lb_error *err)
@@ -76,6 +77,26 @@ enum lb_exit lb_gate_status(const struct lb_diff *diff)
 
 /* ---- compare --baseline ---- */
 
+/* "; did you mean main?", or all that there are. */
+static const char *name_saved(const char *directory, const char *wanted, char *buf, size_t size)
+{
+    struct lb_nearest nearest;
+    char **names;
+    long n = lb_result_names(directory, &names);
+    lb_nearest_init(&nearest, wanted);
+    for (long i = 0; i < n; i++)
+        lb_nearest_offer(&nearest, names[i]);
+    lb_nearest_text(&nearest, buf, size);
+    size_t used = strlen(buf);
+    if (n <= 0)
+        snprintf(buf, size, "; %s has no result yet: --save NAME makes one", directory);
+    for (long i = 0; i < n && used < size; i++)
+        used += (size_t)snprintf(buf + used, size - used, "%s%s%s", i == 0 ? "; " : ", ",
+                                 i == 0 ? "there are " : "", names[i]);
+    lb_result_names_free(names, n);
+    return buf;
+}
+
 int lb_baseline_load(struct lb_baseline *baseline, const struct lb_args *args, struct lb_error *err)
 {
     char path[600];
@@ -100,9 +121,11 @@ int lb_baseline_load(struct lb_baseline *baseline, const struct lb_args *args, s
              args->baseline);
     rc = lb_stored_load(path, &baseline->base, err);
     if (rc != 0) {
+        char text[600];
         struct lb_error why = *err;
+        bool is_missing = !is_path && !lb_result_exists(path);
         return lb_fail(err, rc, "option --baseline: %s%s", why.message,
-                       is_path || access(path, F_OK) == 0 ? "" : "; --save NAME makes a result");
+                       is_missing ? name_saved(directory, args->baseline, text, sizeof text) : "");
     }
     baseline->is_given = true;
     return 0;

@@ -130,7 +130,7 @@ static const struct flag flags[] = {
      "where to write the page; - is standard output; default: DIR/report.html"},
     {"json", 0, FLAG_SWITCH, TO(json),
      LB_FLAGS_OUTPUT | LB_FLAGS_DIFF | LB_FLAGS_EXPLORE | LB_FLAGS_CHECK | LB_FLAGS_LIST |
-         LB_FLAGS_AGE,
+         LB_FLAGS_SHOW | LB_FLAGS_AGE,
      NULL, "the same as --format json"},
     {"dry-run", 0, FLAG_SWITCH, TO(dry_run), LB_FLAGS_RUN | LB_FLAGS_PLAN, NULL,
      "runs nothing and connects to nothing: prints what would be run, and how long it takes"},
@@ -254,6 +254,8 @@ static const struct flag flags[] = {
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "%s"},
     {"as", 0, FLAG_TEXT, TO(as), LB_FLAGS_SHOW, "CLIENT",
      "with the placeholders of psql, mysql, sqlite, jdbc or libpq, ready to paste"},
+    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_SHOW, "FORMAT",
+     "of a stored result: %s; default: text"},
     {"help", 'h', FLAG_SWITCH, TO(help), LB_FLAGS_GENERAL, NULL,
      "shows this help; --help all: every option"},
 };

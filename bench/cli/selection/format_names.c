@@ -28,6 +28,15 @@ void lb_formats_of_sinks(struct lb_format_names *formats, unsigned of)
     }
 }
 
+static void of_stored(struct lb_format_names *formats)
+{
+    const struct lb_sink *sink;
+    formats->n = 0;
+    for (size_t i = 0; (sink = lb_sink_at(i, LB_OF_RUNS)) != NULL; i++)
+        if (sink->file != NULL && formats->n < LB_FORMATS_MOST)
+            formats->names[formats->n++] = sink->name;
+}
+
 void lb_formats_of(struct lb_format_names *formats, unsigned group,
                    const struct lb_command *command)
 {
@@ -37,6 +46,8 @@ void lb_formats_of(struct lb_format_names *formats, unsigned group,
         lb_formats_of_sinks(formats, plans ? LB_OF_PLANS : LB_OF_RUNS);
     } else if (group == LB_FLAGS_MATRIX) {
         lb_formats_of_sinks(formats, LB_OF_MATRICES);
+    } else if (group == LB_FLAGS_SHOW) {
+        of_stored(formats);
     }
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         for (size_t k = 0; told[i].group == group && told[i].names[k] != NULL; k++)

@@ -219,4 +219,5 @@ static void csv_end(struct lb_sink_state *state)
 const struct lb_sink lb_sink_csv = {.name = "csv",
                                     .summary = "a line for each run",
                                     .of = LB_OF_RUNS | LB_OF_PLANS,
+                                    .file = "report.csv",
                                     .end = csv_end};

@@ -644,6 +644,7 @@ static void jsonl_end(struct lb_sink_state *state)
 const struct lb_sink lb_sink_json = {.name = "json",
                                      .summary = "the whole result as one document",
                                      .of = LB_OF_RUNS | LB_OF_PLANS,
+                                     .file = "run.json",
                                      .end = json_end};
 const struct lb_sink lb_sink_jsonl = {.name = "jsonl",
                                       .summary = "a line of JSON as each row ends",

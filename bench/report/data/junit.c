@@ -225,5 +225,6 @@ static void junit_fail(struct lb_sink_state *state)
 const struct lb_sink lb_sink_junit = {.name = "junit",
                                       .summary = "test cases, for CI systems",
                                       .of = LB_OF_RUNS,
+                                      .file = "report.xml",
                                       .end = junit_end,
                                       .fail = junit_fail};

@@ -5,6 +5,7 @@
 #include "output.h"
 #include "report.h"
 #include "store_series.h"
+#include "views.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -141,6 +142,23 @@ static int store_distributions(const struct lb_store *store, const struct lb_rep
     return rc;
 }
 
+/* The other formats of it. */
+static int store_views(const struct lb_store *store, const struct lb_report *report,
+                       struct lb_error *err)
+{
+    int rc = 0;
+    const struct lb_sink *view;
+    for (size_t i = 0; rc == 0 && (view = lb_sink_at(i, LB_OF_RUNS | LB_OF_PLANS)) != NULL; i++) {
+        struct lb_stored_file file = {0};
+        if (!lb_view_fits(view, report))
+            continue;
+        rc = begin_file(store, view->file, &file, err);
+        if (rc == 0)
+            rc = end_file(&file, lb_view_write(view, report, file.file, err), err);
+    }
+    return rc;
+}
+
 void lb_store_discard(const struct lb_store *store)
 {
     DIR *dir = opendir(store->temporary);
@@ -160,6 +178,8 @@ int lb_store_close(struct lb_store *store, const struct lb_report *report, struc
         rc = store_file(store, "latency.hlog", lb_store_histograms, report, err);
     if (rc == 0)
         rc = store_distributions(store, report, err);
+    if (rc == 0)
+        rc = store_views(store, report, err);
     if (rc != 0 || strcmp(store->temporary, store->final) == 0)
         return rc;
     /* rename() refuses a directory that is not empty: a result of the same second stays. */

@@ -234,7 +234,7 @@ static int fail_to_open(const char *path, int code, struct lb_error *err)
         if (access(directory, F_OK) == 0)
             return lb_fail(err, LB_E_FILE,
                            "%s: is no result of lockbench: no run.json is in it; name the "
-                           "directory of one result, such as one that -o made",
+                           "directory of one result, such as those of lockbench list results",
                            directory);
     }
     return lb_fail(err, LB_E_FILE, "%s: %s", path, lb_regular_file_reason(code));

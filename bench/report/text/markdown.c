@@ -236,4 +236,5 @@ static void markdown_end(struct lb_sink_state *state)
 const struct lb_sink lb_sink_markdown = {.name = "markdown",
                                          .summary = "a table for a comment or a page",
                                          .of = LB_OF_RUNS,
+                                         .file = "report.md",
                                          .end = markdown_end};

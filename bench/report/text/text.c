@@ -671,5 +671,8 @@ static void text_end(struct lb_sink_state *state)
     lb_text_details(state);
 }
 
-const struct lb_sink lb_sink_text = {
-    .name = "text", .summary = "tables for people", .of = LB_OF_RUNS, .end = text_end};
+const struct lb_sink lb_sink_text = {.name = "text",
+                                     .summary = "tables for people",
+                                     .of = LB_OF_RUNS,
+                                     .file = "report.txt",
+                                     .end = text_end};

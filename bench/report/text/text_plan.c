@@ -261,5 +261,8 @@ static void plan_end(struct lb_sink_state *state)
     lb_print_wrapped(state->out, "-v prints all warnings.", 0, state->width);
 }
 
-const struct lb_sink lb_sink_plan = {
-    .name = "text", .summary = "tables for people", .of = LB_OF_PLANS, .end = plan_end};
+const struct lb_sink lb_sink_plan = {.name = "text",
+                                     .summary = "tables for people",
+                                     .of = LB_OF_PLANS,
+                                     .file = "report.txt",
+                                     .end = plan_end};
