@@ -207,6 +207,8 @@ struct lb_sink_state {
     FILE *out;
     const struct lb_report *report;
     bool color;      /* escape sequences are welcome */
+    bool charts;     /* small charts are welcome: a terminal, or asked for */
+    bool utf8;       /* charts may be drawn with more than ASCII */
     bool terminal;   /* tables are to fit its width */
     bool has_stderr; /* standard error goes elsewhere, as in a test harness: failures are told there
                       */

@@ -8,6 +8,15 @@
 #include "outcome.h"
 #include "run_plan.h"
 
+/* A worker as it is now. */
+struct lb_worker_view {
+    uint32_t number;
+    bool has_ended, has_died;
+    uint64_t n_successes;
+    uint64_t waits_ns; /* for so long; 0: it does not */
+};
+enum { LB_WORKER_VIEWS = 64 };
+
 /* Progress, from the controlling thread, about every 100 ms and at changes of phase. */
 struct lb_progress {
     const char *phase; /* "setup", "warm-up", "running", "checking", "cleaning up" */
@@ -18,6 +27,9 @@ struct lb_progress {
     uint64_t n_refusals, n_faults; /* so far */
     uint32_t n_workers;            /* that are alive */
     const uint64_t *waits; /* so far, in LB_COARSE_BUCKETS; NULL unless the plan is_watched */
+    const struct lb_worker_view
+        *workers; /* likewise: the first LB_WORKER_VIEWS that were started */
+    uint32_t n_views;
     const struct lb_interval *interval; /* a second that has just ended; NULL: none */
 };
 typedef void lb_progress_fn(void *arg, const struct lb_progress *progress);

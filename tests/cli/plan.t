@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# lockbench plan: answers, refusals with their exit statuses, formats, a terminal, an interrupt. What it
+# lockbench plan: answers, refusals with their exit statuses, formats, charts, an interrupt. What it
 # decides is tested over a simulated engine in tests/unit/plan.c.
 use strict;
 use warnings;
@@ -59,7 +59,7 @@ like($out =~ s/\s+/ /gr, qr{first answer A job took [\d.]+ ms in the first run\.
 like($out, qr{^first +\d+ +100/s}m, '... and its run');
 cmp_ok((() = $out =~ /^confirm .*held/mg), '>=', 3, 'confirmed three times');
 unlike($out, qr/\033/, 'no escape sequences in a file');
-unlike($out, qr/[^\x00-\x7f]/, 'ASCII only');
+unlike($out, qr/[^\x00-\x7f]|^ +\/s \|/m, 'no chart in a file');
 my ($stored) = (sort { -M $a <=> -M $b } glob "$dir/*/run.json")[0];
 my $json = decode_json(slurp($stored));
 is($json->{command}, 'plan', 'stored');
@@ -142,17 +142,34 @@ is($status, 1, 'a broken lock: exit status');
 is((() = $out =~ /^VIOLATED open-door/mg), 1, 'told once');
 unlike($out, qr/Up to .* open-door/, 'not chosen');
 
+# Charts, on request.
+for my $locale (['C.UTF-8', qr/●/, qr/│/], ['C', qr/o/, qr/\|/]) {
+    local $ENV{LC_ALL} = $locale->[0];
+    ($status, $out) = until_shown(sub { return $_[1] =~ /workers 9$/m }, 'plan', @mutex, '--charts');
+    my ($chart) = $out =~ m{^( +/s .*?workers 9\n)}ms;
+    ok(defined $chart, "$locale->[0]: a chart") or diag $out;
+    like($chart, $locale->[1], '... with points') ;
+    like($chart, $locale->[2], '... and an axis');
+    unlike($chart, qr/[^\x00-\x7f]/, '... in ASCII') if $locale->[0] eq 'C';
+    ok(!(grep { length > 100 } split /\n/, $chart), '... of 100 columns') if $locale->[0] eq 'C';
+    ($status, $out) = lockbench('compare', '-s', 'none,pthread-mutex', '--repeat', '5', '--duration', '10m', '--count', '10', '--warmup', '0', '--quiet', '--charts', '-v');
+    like($out, $locale->[0] eq 'C' ? qr/ ############$/m : qr/ ████████████$/m, "$locale->[0]: bars of compare");
+}
 SKIP: {
-    skip 'no script to make a terminal', 3 if system('script -qec true /dev/null >/dev/null 2>&1') != 0;
+    skip 'no script to make a terminal', 4 if system('script -qec true /dev/null >/dev/null 2>&1') != 0;
     local $ENV{LC_ALL} = 'C.UTF-8';
     local $ENV{TERM} = 'xterm';
     my @words = ($ENV{LOCKBENCH}, 'plan', grep { $_ ne '--quiet' } @mutex);
     my $command = "stty cols 60; " . join ' ', map { "'$_'" } @words;
     my $shown = `script -qec "$command" /dev/null </dev/null`;
+    utf8::decode($shown);
+    like($shown, qr/\x{25cf}/, 'a terminal: the chart');
     like($shown, qr/\033\[32m/, 'a terminal: colour');
     like($shown, qr/\r\033\[K\[\d\/6\] pthread-mutex memory mutex-hot\[workers=\d\]: /, 'a terminal: progress');
-    my ($table) = $shown =~ s/\033\[[\d;]*m//gr =~ m{^( *workers .*?)^ *curve:}ms;
-    ok(defined $table && !(grep { length > 60 } split /\r?\n/, $table), 'a terminal: no wider than it is') or diag $shown;
+    my ($chart) = $shown =~ m{^( +/s .*?workers 9\r?$)}ms;
+    $chart //= 'x' x 100;
+    $chart =~ s/\033\[[\d;]*m|\r//g;
+    ok(!(grep { length > 60 } split /\n/, $chart), 'a terminal: no wider than it is');
 }
 
 # Ctrl-C: the results so far are reported, and the missing ones.

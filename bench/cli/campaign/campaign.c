@@ -36,6 +36,7 @@ struct lb_scheduler {
     struct lb_outputs outputs;
     struct lb_progress_view view;
     struct lb_telemetry telemetry;
+    struct lb_top top;
     const struct lb_stop *stop;
     size_t n_told; /* cells that have been written of */
     bool by_budget;
@@ -350,7 +351,7 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
                                .sample_waits = args->costs || state->campaign->sample_waits,
                                .record = !args->no_record,
                                .keep = args->keep,
-                               .is_watched = state->telemetry.endpoint != NULL};
+                               .is_watched = state->telemetry.endpoint != NULL || args->top};
     if (args->keep_history) {
         lb_store_history_path(&state->storage.store, &state->report, cell, round, path,
                               sizeof path);
@@ -586,6 +587,8 @@ static enum lb_exit run_all(struct lb_scheduler *state)
                    state->report.cells[i].state == LB_CELL_DONE;
     lb_progress_init(&state->view, args->quiet, args->progress_ns,
                      n_cells * state->report.n_repeat);
+    if (args->top)
+        state->view.top = &state->top;
     state->view.n_done = state->view.n_resumed = state->storage.n_resumed;
     announce(state);
     lb_outputs_begin(&state->outputs, state->selection.outlooks, state->selection.n_outlooks);
@@ -642,6 +645,8 @@ enum lb_exit lb_campaign_run(const struct lb_campaign *campaign)
     state.outputs.err = &state.err;
     int rc = prepare(&state);
     const bool is_run = !campaign->args->show_plan && !campaign->args->dry_run;
+    if (rc == 0 && is_run)
+        rc = lb_top_open(&state.top, campaign->args, state.stop, &state.err);
     if (rc == 0 && is_run)
         rc = lb_telemetry_open(&state.telemetry, campaign->args, &state.err);
     if (rc == 0 && is_run)

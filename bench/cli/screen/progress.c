@@ -148,12 +148,19 @@ void lb_progress_show(void *arg, const struct lb_progress *progress)
         show_line(view, progress);
     if (!view->terminal)
         return;
+    if (view->top != NULL) {
+        char where[64];
+        lb_top_draw(view->top, place(view, view->n_done + 1, where, sizeof where), view->cell,
+                    progress);
+        return;
+    }
     fprintf(stderr, "\r\033[K%s", lb_progress_line(view, progress, line, sizeof line));
     fflush(stderr);
 }
 
 void lb_progress_clear(const struct lb_progress_view *view)
 {
+    lb_top_leave(view->top);
     if (view->terminal && !view->quiet)
         fputs("\r\033[K", stderr);
 }

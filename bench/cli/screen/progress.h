@@ -6,6 +6,7 @@
 #include "forecast.h"
 #include "report.h"
 #include "search.h"
+#include "top.h"
 
 struct lb_progress_view {
     uint64_t p50_ns, p99_ns; /* of the last full second; 0: none yet, or too few */
@@ -21,6 +22,7 @@ struct lb_progress_view {
     uint64_t left_ns;
     const struct lb_cell *cell; /* that is running */
     unsigned width;
+    struct lb_top *top; /* --top: instead of the line; NULL: not asked for */
 };
 
 void lb_progress_init(struct lb_progress_view *view, bool quiet, uint64_t every_ns, size_t n_total);

@@ -1,6 +1,8 @@
 /* What the user's terminal can show: see terminal.h. */
 #include "terminal.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -24,4 +26,15 @@ bool lb_terminal_color(int fd)
 {
     const char *no_color = getenv("NO_COLOR");
     return lb_terminal_is(fd) && (no_color == NULL || no_color[0] == '\0');
+}
+
+/* Asked of the environment's locale; the program's own stays "C", in which numbers are parsed. */
+bool lb_terminal_utf8(void)
+{
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (locale == (locale_t)0)
+        return false;
+    bool is_utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return is_utf8;
 }

@@ -11,4 +11,7 @@ unsigned lb_terminal_width(int fd);
 /* Are colours welcome on fd? Not with NO_COLOR (https://no-color.org) in the environment. */
 bool lb_terminal_color(int fd);
 
+/* Is the locale's encoding UTF-8? */
+bool lb_terminal_utf8(void);
+
 #endif

@@ -115,6 +115,9 @@ static const struct flag flags[] = {
     {"metrics", 0, FLAG_TEXT, TO(metrics_at), LB_FLAGS_COSTS, "[HOST:]PORT",
      "serves live figures to Prometheus at http://HOST:PORT/metrics, to this machine only; 0: any "
      "free port"},
+    {"top", 0, FLAG_SWITCH, TO(top), LB_FLAGS_COSTS, NULL,
+     "shows throughput, latency, workers, faults and overlaps on the whole terminal while runs go "
+     "on"},
     {"no-record", 0, FLAG_SWITCH, TO(no_record), LB_FLAGS_RUN | LB_FLAGS_PLAN, NULL,
      "records no history: measures only, tests no guarantee"},
     {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,
@@ -128,6 +131,8 @@ static const struct flag flags[] = {
      "stores the result in DIR/<time>-<name>/"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_REPORT, "FILE",
      "where to write the page; - is standard output; default: DIR/report.html"},
+    {"charts", 0, FLAG_SWITCH, TO(charts), LB_FLAGS_OUTPUT, NULL,
+     "draws charts even if the output is not a terminal"},
     {"json", 0, FLAG_SWITCH, TO(json),
      LB_FLAGS_OUTPUT | LB_FLAGS_DIFF | LB_FLAGS_EXPLORE | LB_FLAGS_CHECK | LB_FLAGS_LIST |
          LB_FLAGS_SHOW | LB_FLAGS_AGE,

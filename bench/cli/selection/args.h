@@ -74,7 +74,7 @@ struct lb_args {
         *save, *baseline, *restart, *failover, *resume, *progress, *metrics_at, *trace, *as,
         *mutant, *fail_under, *with;
     bool keep, keep_history, no_record, quiet, no_color, names, help, help_all, costs, matrix,
-        no_explore, show_plan, dry_run, json, published, verbose, strict;
+        charts, no_explore, show_plan, dry_run, json, top, published, verbose, strict;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
     struct lb_check_args check;
     struct lb_plan_args plan;

@@ -5,6 +5,7 @@
  */
 #include "text.h"
 #include "alike.h"
+#include "chart.h"
 #include "diff.h"
 #include "report.h"
 #include "table.h"
@@ -146,7 +147,7 @@ void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario 
 static const struct lb_column columns[] = {
     {"strategy", false}, {"engine", false}, {"verdict", false}, {"success/s", true},
     {"tries", true},     {"p50", true},     {"p95", true},      {"p99", true},
-    {"max", true},       {"fair", true},    {"cpu", true},
+    {"max", true},       {"fair", true},    {"cpu", true},      {"", false},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0], FIRST_COLUMNS = 2, MOST_VARYING = 16 };
 
@@ -201,6 +202,13 @@ static void add_latency(struct lb_table *table, uint64_t ns)
     lb_table_add(table, text, LB_INK_PLAIN);
 }
 
+static void add_bar(struct lb_table *table, const struct lb_sink_state *state, double share)
+{
+    char text[128];
+    lb_chart_bar(share, lb_chart_bar_columns(state->width), state->utf8, text, sizeof text);
+    lb_table_add(table, text, LB_INK_DIM);
+}
+
 static enum lb_ink verdict_ink(const struct lb_cell *cell)
 {
     switch (lb_cell_standing(cell)) {
@@ -220,7 +228,8 @@ static enum lb_ink verdict_ink(const struct lb_cell *cell)
     }
 }
 
-static void add_row(struct lb_table *table, const struct layout *layout, const struct row *row)
+static void add_row(struct lb_table *table, const struct layout *layout, const struct row *row,
+                    double best, const struct lb_sink_state *state)
 {
     const struct lb_summary *s = &row->summary;
     char text[300];
@@ -250,6 +259,10 @@ static void add_row(struct lb_table *table, const struct layout *layout, const s
     else
         snprintf(text, sizeof text, "n/a");
     lb_table_add(table, text, LB_INK_PLAIN);
+    if (state->charts && best > 0)
+        add_bar(table, state, s->successes_per_s / best);
+    else
+        lb_table_add(table, "", LB_INK_PLAIN);
 }
 
 static size_t engine_order(const struct lb_report *report, const char *engine)
@@ -277,6 +290,7 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     make_layout(report, first, &layout);
     struct lb_table *table = lb_table_new(layout.columns, COLUMNS + layout.n_keys);
     size_t n = 0;
+    double best = 0;
     bool has_others = false; /* skipped cells have lines of their own, below */
     for (size_t i = 0; i < report->n_cells; i++)
         has_others |=
@@ -295,6 +309,8 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
         row->variant_order = variant_order(report, cell->scenario.name);
         row->has_numbers = cell->n_runs > 0;
         lb_cell_summarise(cell, &row->summary);
+        if (row->summary.successes_per_s > best)
+            best = row->summary.successes_per_s;
     }
     qsort(rows, n, sizeof *rows, compare_rows);
     char title[600];
@@ -305,9 +321,9 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     lb_print_wrapped(state->out, title, 0, state->width);
     print_keys(state, &first->scenario, first);
     for (size_t i = 0; i < n; i++)
-        add_row(table, &layout, &rows[i]);
+        add_row(table, &layout, &rows[i], best, state);
     /* Files and pipes get all of it; on a terminal lines that wrap are no table. */
-    static const char *const least[] = {"fair", "cpu", "p95", "max", "tries", "engine", NULL};
+    static const char *const least[] = {"", "fair", "cpu", "p95", "max", "tries", "engine", NULL};
     char hidden[100] = "";
     if (state->terminal)
         lb_table_fit(table, state->width, least, hidden, sizeof hidden);

@@ -1,4 +1,5 @@
 /* Plans for people: the points and the curve, the search, and the answers in words. */
+#include "chart.h"
 #include "plan_limits.h"
 #include "table.h"
 #include "text.h"
@@ -77,6 +78,30 @@ static int print_points(struct lb_sink_state *state, const struct lb_plan *plan)
     int rc = lb_table_print(table, state->out, state->color);
     lb_table_free(table);
     return rc != 0 ? out_of_memory(state) : 0;
+}
+
+/* The medians over the curve. */
+static int print_chart(struct lb_sink_state *state, const struct lb_plan *plan)
+{
+    struct lb_chart_place points[LB_PLAN_LEVELS], curve[LB_PLAN_BAND];
+    size_t n = 0;
+    if (!state->charts)
+        return 0;
+    for (size_t l = 0; l < plan->question->n_levels; l++) {
+        struct lb_estimate median;
+        if (median_at(plan, plan->question->levels[l], &median) > 0)
+            points[n++] =
+                (struct lb_chart_place){.x = (double)plan->question->levels[l], .y = median.value};
+    }
+    for (size_t i = 0; i < plan->n_band; i++) {
+        const struct lb_estimate *rate = &plan->band[i].rate;
+        curve[i] = (struct lb_chart_place){plan->band[i].workers, rate->value, rate->interval.low,
+                                           rate->interval.high};
+    }
+    fputc('\n', state->out);
+    return lb_chart_curve(state, "workers", "/s", points, n, curve, plan->n_band) != 0
+               ? out_of_memory(state)
+               : 0;
 }
 
 static void print_fit(const struct lb_sink_state *state, const struct lb_plan *plan)
@@ -208,8 +233,9 @@ static int print_measured(struct lb_sink_state *state, const struct lb_plan *pla
     int rc = print_points(state, plan);
     if (rc != 0)
         return rc;
+    rc = print_chart(state, plan);
     print_fit(state, plan);
-    return print_trials(state, plan);
+    return rc == 0 ? print_trials(state, plan) : rc;
 }
 
 /* --- which of several --- */

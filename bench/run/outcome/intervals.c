@@ -80,14 +80,31 @@ void lb_run_sample(struct lb_active_run *run, uint64_t now_ns)
     outcome->n_samples = n;
 }
 
+static struct lb_worker_view view_of(const struct lb_worker *worker, uint64_t now_ns)
+{
+    /* Relaxed: a picture, which may be late by some. */
+    uint64_t since_ns = atomic_load_explicit(&worker->waits_since_ns, memory_order_relaxed);
+    return (struct lb_worker_view){
+        .number = worker->number,
+        .has_ended = atomic_load(&worker->ended),
+        .has_died = worker->died,
+        .n_successes = atomic_load_explicit(&worker->progress, memory_order_relaxed),
+        .waits_ns = since_ns > 0 && now_ns > since_ns ? now_ns - since_ns : 0};
+}
+
 /* Walks over all workers' histograms: a cost only for watched runs. */
 static void watch(struct lb_active_run *run, struct lb_progress *progress,
-                  uint64_t waits[LB_COARSE_BUCKETS])
+                  uint64_t waits[LB_COARSE_BUCKETS], struct lb_worker_view views[LB_WORKER_VIEWS])
 {
+    uint64_t now_ns = lb_now_ns();
     uint32_t n_ended = run->team != NULL ? lb_common_counted(&run->team->common, LB_ENDED) : 0;
     memcpy(waits, run->elsewhere.sums, sizeof run->elsewhere.sums);
-    for (uint32_t i = 0; i < run->n_started; i++)
+    for (uint32_t i = 0; i < run->n_started; i++) {
         lb_coarse_add(&run->workers[i].coarse, waits);
+        if (i < LB_WORKER_VIEWS)
+            views[progress->n_views++] = view_of(&run->workers[i], now_ns);
+    }
+    progress->workers = views;
     progress->n_refusals = lb_run_refusals(run);
     progress->n_faults =
         (run->team != NULL ? atomic_load(&run->team->n_faults) : 0) + run->elsewhere.n_faults;
@@ -113,8 +130,9 @@ void lb_run_report(struct lb_active_run *run, const char *phase, double fraction
     run->last_tick_ns = now;
     run->last_progress = sum;
     uint64_t waits[LB_COARSE_BUCKETS] = {0};
+    struct lb_worker_view views[LB_WORKER_VIEWS];
     if (run->request->is_watched)
-        watch(run, &progress, waits);
+        watch(run, &progress, waits, views);
     if (run->progress != NULL)
         run->progress(run->progress_arg, &progress);
 }
