@@ -227,7 +227,8 @@ is($status, 0, 'stored: exit status');
 my ($directory) = $out =~ /^stored in (\S+)$/m;
 like($directory, qr{/results/\d{8}T\d{6}Z-good-lock-sqlite-mutex-hot$}, 'stored: the name');
 is_deeply([sort map { s{.*/}{}r } glob "$directory/*"],
-    ['acquire.hgrm', 'history.lbh', 'intervals.jsonl', 'latency.hlog', 'run.json'], 'stored: the files');
+    ['acquire.hgrm', 'history.lbh', 'intervals.jsonl', 'latency.hlog', map({ "report.$_" } 'csv', 'md', 'txt', 'xml'),
+        'run.json'], 'stored: the files');
 my $stored = decode_json(slurp("$directory/run.json"))->{cells}[0];
 is($stored->{strategy}, 'good-lock', 'stored: run.json');
 is($stored->{runs}[0]{history}, 'history.lbh', 'stored: it names the history');

@@ -51,7 +51,7 @@ static void end(struct lb_sink_state *state)
 }
 
 const struct lb_sink lb_sink_shout = {
-    .name = "shout", .summary = "how many rows, loudly", .of = LB_OF_RUNS, .end = end};
+    .name = "shout", .summary = "how many rows, loudly", .of = LB_OF_RUNS, .file = "report.shout", .end = end};
 C2
 /* willing: no worker is told to try again. */
 #include "guarantee_kind.h"
@@ -154,8 +154,13 @@ like($out, qr/^shout +runs,stored results +how many rows, loudly$/m, 'the format
 like($out =~ s/\s+/ /gr, qr/markdown or shout, to standard output/, 'run --help has it');
 ($status, $out, $err) = added('run', '-s', 'cas', '-d', 'sqlite:', '--format', 'shoot');
 like($err, qr/unknown format 'shoot'; did you mean shout\? \(text,.*, shout\)/, 'a misspelled one is refused, and the new one named');
-($status, $out, $err) = added('run', '-s', 'cas', '-d', 'sqlite:', '--count', '5', '--duration', '10m', '--warmup', '0', '--format', 'shout', '-q');
+my $results = scratch() . '/results';
+($status, $out, $err) = added('run', '-s', 'cas', '-d', 'sqlite:', '--count', '5', '--duration', '10m', '--warmup', '0', '--format', 'shout',
+    '-q', '-o', $results);
 is($out, "1 ROW!\n", 'a run is told in it') or diag $err;
+my ($stored) = glob "$results/*";
+($status, $out, $err) = added('show', $stored, '--format', 'shout');
+is($out, "1 ROW!\n", 'a stored result, too') or diag $err;
 
 # --- the guarantee ---
 ($status, $out) = added('list', 'guarantees');
@@ -171,7 +176,7 @@ for my $case ([$busy, 'fail'], [$calm, 'ok']) {
     close $file or die "$path: $!\n";
 }
 ($status, $out, $err) = added('check', $busy, '--model', 'mutex', '--claims', 'wiling');
-like($err, qr/unknown guarantee 'wiling' \(there are .*, permits, willing\)/, 'a misspelled one is refused, and the new one named');
+like($err, qr/unknown guarantee 'wiling' \(there are .*, willing\)/, 'a misspelled one is refused, and the new one named');
 my @asked = ('--model', 'mutex', '--claims', 'exclusive,willing');
 ($status, $out, $err) = added('check', $busy, @asked);
 is($status, 1, 'a history that breaks it is accused') or diag $out, $err;

@@ -71,8 +71,6 @@ static struct lb_written *add(struct lb_outputs *outputs, const struct lb_sink *
         .state = {.out = stdout,
                   .report = outputs->report,
                   .color = terminal && !args->no_color && lb_terminal_color(STDOUT_FILENO),
-                  .charts = args->charts || terminal,
-                  .utf8 = lb_terminal_utf8(),
                   .terminal = terminal,
                   .has_stderr = path == NULL && !terminal && !is_one_stream(),
                   .verbose = args->verbose || path != NULL,
@@ -207,5 +205,13 @@ bool lb_outputs_have(const struct lb_outputs *outputs, const struct lb_sink *sin
     for (size_t i = 0; i < outputs->n; i++)
         if (outputs->all[i].sink == sink)
             return true;
+    return false;
+}
+
+bool lb_outputs_print(const struct lb_outputs *outputs, const char *name)
+{
+    for (size_t i = 0; i < outputs->n; i++)
+        if (outputs->all[i].path == NULL)
+            return strcmp(outputs->all[i].sink->name, name) == 0;
     return false;
 }

@@ -46,5 +46,7 @@ void lb_outputs_fail(struct lb_outputs *outputs);
 
 /* Is one of them of a sink? */
 bool lb_outputs_have(const struct lb_outputs *outputs, const struct lb_sink *sink);
+/* Is standard output of the format of this name? */
+bool lb_outputs_print(const struct lb_outputs *outputs, const char *name);
 
 #endif

@@ -62,14 +62,12 @@ static const struct flag flags[] = {
      "for the faults failover, partition and cancel-sync: a command that is run with STEP set to "
      "stall, failover or split, and rebuild; the servers of -d must be private"},
     {"with", 0, FLAG_TEXT, TO(with), LB_FLAGS_WITH, "OLD.sql",
-     "every second worker runs this version of the strategy file, on the same tables: its setup, "
-     "then section migrate of the file of -s"},
+     "every second worker runs this version, on the same tables; see lockbench(1)"},
     {"matrix", 0, FLAG_SWITCH, TO(matrix), LB_FLAGS_MATRIX, NULL,
      "runs each strategy at each isolation level of each target and prints one table "
      "(--format %s)"},
     {"no-explore", 0, FLAG_SWITCH, TO(no_explore), LB_FLAGS_EXPLORED, NULL,
-     "does not explore interleavings; by default each strategy is also explored unless -S or a "
-     "scenario key is given"},
+     "does not explore interleavings, as with -S or a scenario key"},
     {"plan", 0, FLAG_SWITCH, TO(show_plan), LB_FLAGS_EXPLORED, NULL,
      "runs nothing: prints what a strategy file would be asked, and why"},
     {"strict", 0, FLAG_SWITCH, TO(strict), LB_FLAGS_EXPLORED, NULL,
@@ -123,8 +121,7 @@ static const struct flag flags[] = {
     {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,
      "stores the recorded histories in the result's directory (needs -o)"},
     {"trace", 0, FLAG_TEXT, TO(trace), LB_FLAGS_RUN, "FILE",
-     "writes each statement of a program to FILE, a line of JSON each, with its operation, times "
-     "and answer (PostgreSQL)"},
+     "writes each statement of a program on PostgreSQL to FILE, as a line of JSON"},
     {"format", 0, FLAG_WORDS, TO(formats), LB_FLAGS_OUTPUT, "FORMAT[:FILE]",
      "%s, to standard output or to a file; may be repeated"},
     {"output", 'o', FLAG_TEXT, TO(output), LB_FLAGS_OUTPUT, "DIR",

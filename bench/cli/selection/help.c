@@ -27,7 +27,7 @@ static const struct {
               {"hold", NULL},
               {"rate", "arrivals in an open loop: 800/s, poisson:800/s"},
               {"duration", NULL},
-              {"budget", NULL},
+              {"budget", "the longest time for the whole command"},
               {"format", NULL},
               {"output", NULL},
               {"help", NULL}};

@@ -4,64 +4,11 @@
  * stands one line for each hazard that its entries show, and each reason of a SKIP; the witnesses
  * of each hazard are folded away behind them.
  */
-#include "matrix.h"
+#include "matrix_title.h"
 #include "table.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-/* --- titles --- */
-
-/* What the fact "topology" means to readers. */
-static const char *topology_words(const char *topology)
-{
-    static const char *const words[][2] = {{"async", ", asynchronous standby"},
-                                           {"sync", ", synchronous standby"},
-                                           {"galera", ", Galera"},
-                                           {"galera-one", ", Galera, one node used"}};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i][0], topology) == 0)
-            return words[i][1];
-    return "";
-}
-
-/* "PostgreSQL 15.18 through a pooler"; "PostgreSQL" if no run told the version. */
-static char *engine_title(const struct lb_matrix_column *column, char *buf, size_t size)
-{
-    if (column->db == NULL)
-        snprintf(buf, size, "no database");
-    else
-        snprintf(buf, size, "%s%s%s%s%s", column->db->product,
-                 column->version[0] != '\0' ? " " : "", column->version,
-                 topology_words(column->topology), column->is_pooled ? " through a pooler" : "");
-    return buf;
-}
-
-static bool is_default(const struct lb_matrix_column *column)
-{
-    return column->db != NULL && column->level == column->db->default_isolation;
-}
-
-/* "read committed (default), kill" */
-static char *level_title(const struct lb_matrix_column *column, char *buf, size_t size)
-{
-    bool has_level = column->level != LB_ISO_DEFAULT, has_fault = column->fault[0] != '\0';
-    snprintf(buf, size, "%s%s%s%s", has_level ? lb_isolation_name(column->level) : "",
-             is_default(column) ? " (default)" : "", has_level && has_fault ? ", " : "",
-             column->fault);
-    return buf;
-}
-
-/* The report's start. */
-static char *utc(const struct lb_report *report, char *buf, size_t size)
-{
-    struct tm tm;
-    time_t seconds = (time_t)(report->start_unix_ms / 1000);
-    gmtime_r(&seconds, &tm);
-    strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    return buf;
-}
 
 /* A note below a table: a line for each hazard, and its witnesses, which are folded. */
 struct note {
@@ -243,8 +190,8 @@ static void add_entry(struct lb_table *table, const struct lb_matrix *matrix, si
     enum lb_standing standing = lb_matrix_standing(matrix, row, column);
     const struct lb_matrix_column *at = &matrix->columns[column];
     char engine[120], level[80], where[210];
-    engine_title(at, engine, sizeof engine);
-    level_title(at, level, sizeof level);
+    lb_matrix_engine_title(at, engine, sizeof engine);
+    lb_matrix_level_title(at, level, sizeof level);
     snprintf(where, sizeof where, "%s%s%s", engine, level[0] != '\0' ? ", " : "", level);
     struct entry entry = {
         .notes = notes, .strategy = matrix->rows[row]->name, .where = where, .is_known = true};
@@ -304,8 +251,8 @@ static size_t make_columns(const struct lb_matrix *matrix, const struct group *g
     for (size_t c = 0; c < matrix->n_columns; c++) {
         if (!has_column(matrix, group, c))
             continue;
-        engine_title(&matrix->columns[c], engine, sizeof engine);
-        level_title(&matrix->columns[c], level, sizeof level);
+        lb_matrix_engine_title(&matrix->columns[c], engine, sizeof engine);
+        lb_matrix_level_title(&matrix->columns[c], level, sizeof level);
         snprintf(titles[n], TITLE, "%s%s%s", engine, level[0] != '\0' ? "\n" : "", level);
         columns[n] = (struct lb_column){titles[n], false};
         n++;
@@ -374,7 +321,8 @@ static void markdown_end(struct lb_sink_state *state)
             "a known break that must show here, and did not.\nThe numbers lead to the lines below "
             "each table.\n",
             report->invocation, LB_VERSION, (unsigned long long)report->seed,
-            utc(report, time_text, sizeof time_text), report->interrupted ? ", interrupted" : "");
+            lb_matrix_utc(report, time_text, sizeof time_text),
+            report->interrupted ? ", interrupted" : "");
     for (size_t i = 0; i < sizeof groups / sizeof groups[0] && complete; i++)
         complete = print_group(state->out, &matrix, &groups[i]);
     lb_matrix_release(&matrix);
