@@ -71,6 +71,8 @@ static struct lb_written *add(struct lb_outputs *outputs, const struct lb_sink *
         .state = {.out = stdout,
                   .report = outputs->report,
                   .color = terminal && !args->no_color && lb_terminal_color(STDOUT_FILENO),
+                  .charts = args->charts || terminal,
+                  .utf8 = lb_terminal_utf8(),
                   .terminal = terminal,
                   .has_stderr = path == NULL && !terminal && !is_one_stream(),
                   .verbose = args->verbose || path != NULL,
