@@ -73,4 +73,9 @@ my $lt = slurp("$ENV{LB_SOURCE}/tests/pairs/lossy-lt.sql");
 for my $change ('quoted names', 'names in other quotes') {
     is(explored(rewrite($lt, $change, 'sqlite'))->{verdicts}{'no-loss'}, 'not tested', "$change: the question stays");
 }
+# --- a waiter in line that is refused and dies was in line when its try began: no schedule with another order is left out ---
+my ($in_line) = mixed(slurp("$ENV{LB_SOURCE}/tests/strangers/in-line.sql"), 'sqlite', 'brackets around parameters', 'NOT (a >= b) for a < b');
+my $line = explored($in_line, '--opt', 'number=chance', '--steps', 'clock,crash', '--audit', '50%');
+is($line->{why}, undef, 'a line, with crashes: the audit agrees');
+
 done_testing();
