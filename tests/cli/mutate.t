@@ -66,28 +66,70 @@ like($out, qr/^ok 2 - line 9, token = token \+ 1: needed, fenced$/m, 'TAP: what 
 unlike($out, qr/^not ok (?!.*# TODO)/m, 'TAP: and nothing fails');
 is($err, "lockbench: 89 % of the mutants are distinguished: under 95 %\n", 'and why');
 
-# A completion without the id ends what the worker has completed before, too: the answers show it.
-my $queue = spew('small-queue.sql', <<'SQL');
--- strategy: small-queue
+# Each clause of these is needed, the last one of the readers for two that read at once: none is called not needed.
+my %needed = (
+    # `:mode = 'shared' OR` lets readers hold beside each other: that breaks nothing, and others see it.
+    'readers' => <<'SQL',
+-- strategy: readers
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE readers (name text, writer text, n int NOT NULL DEFAULT 0);
+-- name: resource
+INSERT INTO readers (name) VALUES (:resource);
+-- name: acquire
+UPDATE readers SET writer = CASE WHEN :mode = 'shared' THEN NULL ELSE :worker END,
+    n = n + CASE WHEN :mode = 'shared' THEN 1 ELSE 0 END
+WHERE name = :resource AND writer IS NULL AND (:mode = 'shared' OR n = 0);
+-- name: release
+UPDATE readers SET writer = NULL, n = CASE WHEN n > 0 THEN n - 1 ELSE 0 END WHERE name = :resource;
+-- name: teardown
+DROP TABLE readers;
+SQL
+    'inserted' => <<'SQL',
+-- strategy: inserted
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE inserted (name text PRIMARY KEY);
+-- name: acquire
+INSERT INTO inserted (name) VALUES (:resource) ON CONFLICT DO NOTHING;
+-- name: release
+DELETE FROM inserted WHERE name = :resource;
+-- name: teardown
+DROP TABLE inserted;
+SQL
+    # No run clears the error of an item that has none, as it is worked on.
+    'failing' => <<'SQL',
+-- strategy: failing
 -- shape: queue
 -- claims: no-duplicate
 -- name: setup
-CREATE TABLE job (id int, state text NOT NULL DEFAULT 'ready', owner text);
+CREATE TABLE failing (id int, state text NOT NULL DEFAULT 'ready');
 -- name: put
-INSERT INTO job (id) VALUES (:id);
+INSERT INTO failing (id) VALUES (:id);
 -- name: claim
-UPDATE job SET state = 'taken', owner = :worker WHERE id = (SELECT min(id) FROM job WHERE state = 'ready') RETURNING id;
+UPDATE failing SET state = 'taken' WHERE id = (SELECT min(id) FROM failing WHERE state = 'ready') RETURNING id;
 -- name: complete
-UPDATE job SET state = 'done' WHERE id = :id AND owner = :worker;
+DELETE FROM failing WHERE id = :id;
+-- name: error
+UPDATE failing SET state = 'failed' WHERE id = :id;
+-- name: clear-error
+UPDATE failing SET state = 'ready' WHERE id = :id AND state = 'failed';
+-- name: clear-all-errors
+UPDATE failing SET state = 'ready' WHERE state = 'failed';
 -- name: teardown
-DROP TABLE job;
+DROP TABLE failing;
 SQL
-($status, $out, $err) = lockbench('mutate', '-s', $queue, '-d', 'sqlite:', '--budget', '5s', '--format', 'json');
-is($status, 0, 'a queue: exit status') or diag $err;
-my %verdict = map { ("$_->{section}: $_->{clause}" => $_->{verdict}) } @{decode_json($out)->{mutants}};
-is($verdict{"claim: state = 'ready'"}, 'needed', 'a queue: what is taken is not taken again') or diag $out;
-is($verdict{'complete: id = :id'}, 'needed', 'a queue: which of several items is ended') or diag $out;
-is($verdict{'complete: owner = :worker'}, 'not_shown', 'a queue: no completion is refused, so who completes cannot be shown') or diag $out;
+);
+for my $name (sort keys %needed) {
+    ($status, $out, $err) = lockbench('mutate', '-s', spew("$name.sql", $needed{$name}), '-d', 'sqlite:', '--budget', '60s', '--format', 'json');
+    is_deeply(decode_json($out)->{counts}{not_needed}, 0, "$name: no clause is called not needed") or diag $out;
+}
+my ($readers) = grep { $_->{clause} eq ":mode = 'shared'" }
+    @{decode_json((lockbench('mutate', '-s', spew('readers.sql', $needed{readers}), '-d', 'sqlite:', '--format', 'json'))[1])->{mutants}};
+is($readers->{violated}, 'other answers', 'readers: what is seen');
+like($readers->{witness}, qr/^never without the clause: .*holds beside 1/, 'readers: the witness');
 
 # No clause of a broken lock is judged.
 my $broken = spew('broken-lock.sql', slurp($lock) =~ s/owner IS NULL OR/1 = 1 OR/r);

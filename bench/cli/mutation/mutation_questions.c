@@ -89,8 +89,8 @@ static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bo
         ask->errors = true;
         ask->others = has_class;
         ask->workers = 1;
-        ask->rounds = 3;
-        ask->items = 4;
+        ask->rounds = 4;
+        ask->items = 5;
         ask->batch = 2;
     }
     if (!has_class)
@@ -127,7 +127,7 @@ static void add_times(struct lb_mutation *m, const struct lb_cell *first, bool r
         ask->skew = !lags;
         ask->lag = lags;
         ask->workers = 1;
-        ask->rounds = 4;
+        ask->rounds = 5;
         ask->errors = m->program->sections[LB_S_ERROR].present;
         ask->frees = m->program->sections[LB_S_FREE].present;
     }

@@ -126,7 +126,9 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
         return "explorations have one group";
     if (mentions(mutant, ":class") && !is_run_in(m, mutant, has_others))
         return "no complete exploration of this section has items of another class";
-    if (ends && m->strategy.shape == LB_QUEUE && !is_run_in(m, mutant, has_batch) &&
+    bool takes_many = lb_section_has_param(&m->program->sections[LB_S_CLAIM], LB_SLOT_N);
+    if (ends && m->strategy.shape == LB_QUEUE &&
+        (!takes_many || !is_run_in(m, mutant, has_batch)) &&
         (mentions(mutant, ":id") || mentions(mutant, ":items")))
         return "in explorations a worker has one item in hand";
     if (mutant->kind == LB_MUTANT_CONDITION && !is_table && !begins &&

@@ -310,6 +310,25 @@ static int end_claim(struct script *script, struct hand *hand, enum lb_op which,
     return hand->batch.n > 0 ? operate_batch(task, which, &hand->batch, err) : r;
 }
 
+/* An operator's section on one class, or on the item that the task had last. */
+static int operate(struct lb_task *task, enum lb_op which, struct lb_error *err)
+{
+    int r;
+    task->n_refusals = 0;
+    do {
+        r = begin_try(task, LB_STEP_POLL, err);
+        if (r != 0)
+            return r;
+        r = which == LB_OP_CLEAR_ERROR ? lb_operate_item(&task->op, which, task->items, err)
+                                       : lb_operate_class(&task->op, which, err);
+    } while (r != LB_EMPTY && r != LB_REFUSED && lb_task_retries(task, r, false));
+    if (r == LB_OK)
+        lb_task_note(task, which == LB_OP_CLEAR_ERROR ? "has cleared one error"
+                           : which == LB_OP_CLEAR_ALL ? "has cleared all errors"
+                                                      : "has reset what is done");
+    return r;
+}
+
 static int queue_round(struct script *script, enum lb_op which, struct lb_error *err)
 {
     struct lb_task *task = script->task;
@@ -339,6 +358,11 @@ static int queue_round(struct script *script, enum lb_op which, struct lb_error 
         return r;
     task->has_it = true;
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
+    if (r >= 0 && task->testbed->plan.errors && which == LB_OP_COMPLETE &&
+        lb_strategy_has(plan, LB_S_CLEAR_ERROR)) { /* there is none */
+        r = operate(task, LB_OP_CLEAR_ERROR, err);
+        r = r == LB_REFUSED || r == LB_EMPTY ? LB_OK : r;
+    }
     if (r >= 0)
         r = end_claim(script, &hand, which, err);
     task->has_it = false;
@@ -400,33 +424,16 @@ static int block_round(struct lb_task *task, struct lb_error *err)
     return r < 0 || r == LB_LOST ? r : lb_session_rollback(session, err);
 }
 
-/* An operator's section on one class, or on the item that the task had last. */
-static int operate(struct lb_task *task, enum lb_op which, struct lb_error *err)
-{
-    int r;
-    task->n_refusals = 0;
-    do {
-        r = begin_try(task, LB_STEP_POLL, err);
-        if (r != 0)
-            return r;
-        r = which == LB_OP_CLEAR_ERROR ? lb_operate_item(&task->op, which, task->items, err)
-                                       : lb_operate_class(&task->op, which, err);
-    } while (r != LB_EMPTY && r != LB_REFUSED && lb_task_retries(task, r, false));
-    if (r == LB_OK)
-        lb_task_note(task, which == LB_OP_CLEAR_ERROR ? "has cleared one error"
-                           : which == LB_OP_CLEAR_ALL ? "has cleared all errors"
-                                                      : "has reset what is done");
-    return r;
-}
-
-/* One error, and in the next round all; of another worker the other way round. In the last round
- * there is none to be cleared. */
+/* One error, and in the next round all; of another worker the other way round. The first of three
+ * rounds or more leaves its error there; in the last round there is none to be cleared. */
 static int clear(struct lb_task *task, uint32_t round, struct lb_error *err)
 {
     const struct lb_strategy_plan *plan = task->actor.plan;
     const uint32_t n_rounds = task->testbed->rounds;
     bool has_all = lb_strategy_has(plan, LB_S_CLEAR_ALL_ERRORS);
     bool has_one = lb_strategy_has(plan, LB_S_CLEAR_ERROR);
+    if (n_rounds > 2 && round == task->testbed->plan.frees)
+        return LB_OK;
     bool all = has_all && (!has_one || (round + task->number) % 2 != 0) && round + 1 < n_rounds;
     return n_rounds > 1 && (all || has_one)
                ? operate(task, all ? LB_OP_CLEAR_ALL : LB_OP_CLEAR_ERROR, err)
