@@ -203,7 +203,7 @@ static bool is_ordered_by_exclusion(struct lb_case *c)
     return !model->queue && !model->reentrant && (model->claims & LB_G_BIT(LB_G_EXCLUSIVE)) != 0 &&
            lb_finding_of(c, LB_G_EXCLUSIVE)->n_violations == 0 &&
            lb_finding_of(c, LB_G_OWNER_RELEASE)->n_violations == 0 && c->late.n == 0 &&
-           c->had_again == LB_NEVER && c->known_ns == LB_NEVER && c->out->measures.n_restarts == 0;
+           c->known_ns == LB_NEVER && c->out->measures.n_restarts == 0;
 }
 
 static uint64_t token_of_grant(const struct lb_object *object, uint32_t number)
