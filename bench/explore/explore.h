@@ -69,8 +69,7 @@ struct lb_explore_plan {
     uint32_t batch; /* queue: items per claim */
     uint32_t polls; /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
-    int64_t
-        skew_ms; /* of the workers' own clocks: the first is ahead by so much, the next behind */
+    int64_t skew_ms; /* of the workers' own clocks: the first is ahead by this, the next behind */
     uint32_t deaths; /* maximum number of workers that die */
     uint32_t ticks;  /* maximum number of moves of the clocks by one lease */
     uint32_t cuts;   /* maximum number of commits that lose their answer with the connection */

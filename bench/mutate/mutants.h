@@ -34,7 +34,7 @@ struct lb_mutant {
     char *text;                   /* the whole file */
     char *clause;                 /* the part that is left out or changed, on one line */
     char *diff;                   /* "- line\n+ line\n" */
-    size_t at, length;            /* what is left out, of a condition or a count; else length 0 */
+    size_t at, length; /* the text that is left out, of a condition or a count; else length 0 */
 };
 
 struct lb_mutants {

@@ -67,7 +67,7 @@ static struct lb_explored_ask *add_exploration(struct lb_mutation *m, const stru
     return &question->cell.explored;
 }
 
-/* Errors, what an operator does about them, and items of another class. */
+/* Errors, the operator that clears them, and items of another class. */
 static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bool recovers)
 {
     const struct lb_section *sections = m->program->sections;

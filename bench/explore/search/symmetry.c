@@ -99,7 +99,7 @@ static size_t place(const struct lb_token *tokens, size_t i, size_t *ret_start)
     return commas;
 }
 
-/* Does a subquery that returns a name, and whose SELECT stands at i, leave it under the same name?
+/* Does a subquery that returns a name, and whose SELECT is at i, leave it under the same name?
  * It does as WITH x AS (SELECT ...) and FROM (SELECT ...) AS x without a list of columns. IN and
  * EXISTS compare only. */
 static bool keeps_names(const struct lb_token *tokens, size_t n, size_t i)

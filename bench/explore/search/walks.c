@@ -145,7 +145,7 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
     if (lb_has(enabled, LB_MOVE_CLOCK) && is_due)
         return LB_MOVE_CLOCK;
     unsigned next = turns->phase == OPENS ? turns->stopped : turns->worker + 1;
-    /* The stopped one goes on last: others may have waited for what the one before has done. */
+    /* The stopped one goes on last: others may have waited for the one before. */
     uint32_t others = enabled & ~turns->served & ~(1u << turns->stopped);
     others = turns->phase == OPENS ? 0 : others;
     for (unsigned i = 0; i < 2 * LB_MAX_WORKERS; i++) {

@@ -450,7 +450,7 @@ unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting)
     if ((*count)++ == 0)
         describe(testbed, waiting, text, sizeof testbed->stuck);
     const struct lb_strategy *strategy = testbed->plan.strategy;
-    if (is_deadlock || testbed->plan.period_ms > 0) /* what is not due yet is no finding */
+    if (is_deadlock || testbed->plan.period_ms > 0) /* an item that is not due yet is no finding */
         return 0;
     if (testbed->n_deaths == 0 && testbed->n_cuts == 0)
         return strategy->claims & LB_G_BIT(LB_G_PROGRESS);
