@@ -37,6 +37,11 @@ like($out, qr/likely ones first/, '... and the likely ones were run');
 $text =~ s/('ready' WHERE id = :id AND state = 'taken') AND n = :token/$1/ or die 'no free';
 ($status, $out, $err) = lockbench('explore', '-s', spew('late.sql', $text), @late);
 is($status, 1, 'free asks for the number only: status') or diag $out, $err;
+# explore+free is a line of the plan, and finds it; the schedules of so small a case are few.
+(undef, my $plan) = until_shown(sub { return $_[1] =~ /^not ok \d+ - late sqlite explore\+free owner-release$/m },
+    'verify', '-s', spew('late.sql', $text), '-d', 'sqlite:', '--budget', '10s', '-q');
+like($plan, qr/^not ok \d+ - late sqlite explore\+free owner-release$/m, '... verify finds it, too');
+like($plan, qr/^#   \S+late\.sql:\d+: UPDATE late SET state = 'ready' WHERE id = :id/m, '... and shows the line');
 like($out, qr/^ +owner-release +violated$/m, '... owner-release is violated');
 
 SKIP: {

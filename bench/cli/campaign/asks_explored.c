@@ -111,6 +111,42 @@ static void explore_cuts(struct lb_asking *m)
     ask->explored.ticks = lb_features_lease(f);
 }
 
+/* Items that are given back, or fail, when another worker may have them by now: each of these ends
+ * asks for its holder, or does not. */
+static void explore_late_ends(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    bool recovers = f->has_recover && f->recovers_by_time && !f->ends_sessions;
+    if (!lb_features_lease(f) && !recovers)
+        return;
+    for (int fails = 0; fails < 2; fails++) {
+        if (!(fails ? f->has_error : f->has_free))
+            continue;
+        struct lb_ask *ask =
+            add_explored(m, fails ? "explore+error" : "explore+free",
+                         fails ? "it has error: an item fails, perhaps too late"
+                               : "it has free: an item is given back, perhaps too late");
+        ask->explored.items = ask->explored.ticks = 1;
+        ask->explored.rescuers = recovers;
+        ask->explored.preemptions = lb_asking_on_server(m);
+        ask->explored.errors = fails;
+        ask->explored.frees = !fails;
+    }
+}
+
+/* Done items must stay done when errors are cleared, and failed ones when done items are reset. */
+static void explore_operator(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (!f->has_error || !f->has_operator)
+        return;
+    struct lb_ask *ask = add_explored(m, "explore+operator",
+                                      "it has errors that an operator clears, beside the workers");
+    ask->explored.items = 1;
+    ask->explored.rounds = 2;
+    ask->explored.errors = true;
+}
+
 /* Items that a rescuer frees while a worker still works on them. */
 static void explore_rescue(struct lb_asking *m)
 {
@@ -216,6 +252,10 @@ void lb_asks_explore(struct lb_asking *m)
     }
     if (!lock && f->has_recover && f->recovers_by_time && !f->ends_sessions)
         explore_rescue(m);
+    if (!lock) {
+        explore_late_ends(m);
+        explore_operator(m);
+    }
     if ((f->has_renew || f->has_beat) &&
         (lb_features_lease(f) || (!lock && f->recovers_by_time && f->has_recover)))
         explore_renewal(m);
