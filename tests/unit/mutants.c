@@ -82,7 +82,7 @@ static void clauses_are_left_out_one_at_a_time(void **state)
         {"sqlite", "UPDATE t SET a = 1 WHERE b IN (SELECT b FROM t WHERE c = 1 ORDER BY b LIMIT 1)",
          "UPDATE t SET a = 1;\n"
          "UPDATE t SET a = 1 WHERE b IN (SELECT b FROM t ORDER BY b LIMIT 1);\n"
-         "UPDATE t SET a = 1 WHERE b IN (SELECT b FROM t WHERE c = 1 LIMIT 1);\n"
+         "UPDATE t SET a = 1 WHERE b IN (SELECT b FROM t WHERE c = 1 ORDER BY b DESC LIMIT 1);\n"
          "UPDATE t SET a = 1 WHERE b IN (SELECT b FROM t WHERE c = 1 ORDER BY b);\n"},
         {"sqlite",
          "INSERT INTO t (name) VALUES (:worker) ON CONFLICT (name) DO UPDATE SET a = 1 "

@@ -114,7 +114,8 @@ static void report_pair(const struct tokens *tokens, uint8_t *reported, const st
         report_write(tokens->c, a, b);
 }
 
-/* Orders them by a key and, the sort being stable, then by resource. */
+/* Orders them by a key and, the sort being stable, then by resource. Equal tokens are in order of
+ * their requests. */
 enum key { BY_LOW, BY_HIGH, BY_TOKEN, BY_LOG };
 
 static uint64_t key_of(const struct lb_write *one, enum key by)
@@ -124,9 +125,14 @@ static uint64_t key_of(const struct lb_write *one, enum key by)
 
 static int order(const struct tokens *tokens, struct lb_key *keys, enum key by)
 {
+    const enum key first = by == BY_TOKEN ? BY_LOW : by;
     for (size_t i = 0; i < tokens->n; i++)
-        keys[i] = (struct lb_key){.key = key_of(&tokens->all[i], by), .index = (uint32_t)i};
+        keys[i] = (struct lb_key){.key = key_of(&tokens->all[i], first), .index = (uint32_t)i};
     if (by != BY_LOG && lb_sort(keys, tokens->n) != 0) /* they are log by log, and in its order */
+        return lb_out_of_memory(tokens->c);
+    for (size_t i = 0; i < tokens->n && by == BY_TOKEN; i++)
+        keys[i].key = tokens->all[keys[i].index].token;
+    if (by == BY_TOKEN && lb_sort(keys, tokens->n) != 0)
         return lb_out_of_memory(tokens->c);
     for (size_t i = 0; i < tokens->n; i++)
         keys[i].key = tokens->all[keys[i].index].resource;
