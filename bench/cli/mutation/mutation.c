@@ -231,15 +231,20 @@ static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error
     return 0;
 }
 
+/* May the clause of mutant b go together with that of a? */
+static bool is_partner(const struct lb_mutation *m, size_t a, size_t b)
+{
+    bool is_tried_again = b < a || m->mutants.at[a].kind == LB_MUTANT_COUNT;
+    return b != a && (can_go(m, b) || (is_tried_again && m->judged[b].need == LB_REDUNDANT)) &&
+           lb_mutants_pair(&m->mutants.at[a], &m->mutants.at[b]);
+}
+
 static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
 {
     int r = 0;
     for (size_t a = 0; a < m->mutants.n; a++)
         for (size_t b = 0; b < m->mutants.n && r == 0; b++)
-            if (b != a && can_go(m, a) &&
-                (can_go(m, b) || (m->judged[b].need == LB_REDUNDANT &&
-                                  (b < a || m->mutants.at[a].kind == LB_MUTANT_COUNT))) &&
-                lb_mutants_pair(&m->mutants.at[a], &m->mutants.at[b]) && !lb_mutation_is_stopped(m))
+            if (can_go(m, a) && is_partner(m, a, b) && !lb_mutation_is_stopped(m))
                 r = judge_pair(m, a, b, err);
     return r;
 }
