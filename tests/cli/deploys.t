@@ -71,6 +71,8 @@ my $shared = spew('shared.sql', slurp("$folder/key-old.sql") =~ s/rows: own/rows
 my @key = ('-s', "$folder/key-new.sql");
 refused(2, qr/one is a lock, and the other a queue/, 'shapes', 'run', @key, '--with', "$folder/state-old.sql");
 refused(2, qr/they differ in -- lease:/, 'leases', 'run', @key, '--with', $lease);
+my $serial = spew('serial.sql', slurp("$folder/key-old.sql") =~ s/^(-- rows: own\n)/$1-- isolation: serializable\n/mr);
+refused(2, qr/they differ in -- isolation:/, 'isolation levels', 'explore', @key, '--with', $serial);
 refused(2, qr/there is no guarantee that both claim/, 'claims', 'run', '-s', $owner, '--with', $other);
 refused(2, qr/they differ in -- rows:/, 'facts', 'explore', @key, '--with', $shared);
 refused(2, qr/takes one strategy file with -s/, 'a built-in', 'run', '-s', 'cas', '--with', $owner);

@@ -43,6 +43,8 @@ int lb_file_take_before(struct lb_file *file, struct lb_file *before, struct lb_
     if ((file->lease.name == NULL) != (before->lease.name == NULL) ||
         file->lease.is_fixed != before->lease.is_fixed)
         return differ(file, before, "they differ in -- lease:, and one judge sees both", err);
+    if (file->isolation != before->isolation)
+        return differ(file, before, "they differ in -- isolation:, which all sessions get", err);
     static const enum lb_section_name alone[] = {LB_S_REGISTER, LB_S_HEARTBEAT, LB_S_UNREGISTER,
                                                  LB_S_SWEEP};
     for (size_t i = 0; i < sizeof alone / sizeof alone[0]; i++)

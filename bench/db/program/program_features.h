@@ -95,7 +95,7 @@ void lb_features_read_traits(const struct lb_program *program, struct lb_feature
  * it is not so. */
 int lb_program_own_rows_line(const struct lb_program *program);
 /* True if a statement may take a lock that is no row's and ends with its session. Also for NULL:
- * the strategy is a program, whose statements are not known. */
+ * the strategy is a program: its statements are not known. */
 bool lb_program_locks_sessions(const struct lb_program *program);
 
 /* The line of a statement on a replica, with a condition that its section does not ask the primary

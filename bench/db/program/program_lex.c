@@ -413,7 +413,7 @@ void lb_tokens_free(struct lb_tokens *tokens)
     *tokens = (struct lb_tokens){0};
 }
 
-/* A function's body: AS $$..$$, or AS '..', whose own quotes are doubled. */
+/* A function's body: AS $$..$$, or AS '..' with doubled quotes. */
 static bool has_any(struct lb_lexer lexer, const char *const *words)
 {
     for (bool is_as = false;;) {
