@@ -14,6 +14,7 @@
 #include "ledger.h"
 #include "lend.h"
 #include "ordinary.h"
+#include "plans.h"
 #include "pool.h"
 #include "processes.h"
 #include "program_features.h"
@@ -500,8 +501,8 @@ static int prepare_watchdog(struct lb_active_run *run, struct lb_error *err)
 int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
 {
     static int (*const steps[])(struct lb_active_run *, struct lb_error *) = {
-        make_shared, make_plan, open_records,     set_up_strategy, set_up_work,
-        make_team,   make_load, prepare_watchdog, put_backlog,     migrate};
+        make_shared, make_plan,        open_records, set_up_strategy, set_up_work,  make_team,
+        make_load,   prepare_watchdog, put_backlog,  migrate,         lb_plans_read};
     int rc = 0;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++)
         rc = steps[i](run, err);

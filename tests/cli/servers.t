@@ -45,6 +45,21 @@ my $open = spew('open.sql', "CREATE TRIGGER open AFTER UPDATE ON good_lock BEGIN
 is($status, 1, 'a server on which the lock breaks');
 like($out =~ s/\s+/ /gr, qr/good-lock:[^;]* exclusive violated, was held/, '... and the sentence says which guarantee');
 
+# The plans of the statements, on the tables that the run has.
+my $bare = spew('bare.sql', 'CREATE TABLE bare AS SELECT * FROM good_lock; DROP TABLE good_lock; ALTER TABLE bare RENAME TO good_lock;');
+my @few = ('--repeat', '2', '--workers', '1', '--count', '3', '--duration', '0', '--warmup', '0', '--quiet', '--progress-bound', '10m');
+($status, $out) = lockbench('compare', '-s', $lock, @files, @few, '--after-setup', "new:$bare");
+like($out =~ s/\s+/ /gr, qr/; the acquire's plan is SCAN good_lock, was SEARCH good_lock USING INDEX \S+ \(name=\?\)\./,
+    'another plan: the sentence has both');
+like($out, qr/^new .* changed .*n\/a/m, '... and the table says so');
+($status, $out) = lockbench('compare', '-s', $lock, @files, @few, '--format', 'json');
+$result = decode_json($out);
+($table) = grep { $_->{measured} eq 'rate' } @{ $result->{rankings} };
+like($table->{choice}, qr/; the acquire's plan is the same\.$/, 'the same plan: one clause');
+my ($first) = map { $_->{runs}[0] } @{ $result->{cells} };
+like($first->{plans}{acquire}, qr/^SEARCH good_lock/, '... which JSON has for the first run');
+is($first->{operations}{acquire}{succeeded}, 3, '... of which the run has no more grants');
+
 # Strategies are compared on each engine as before.
 ($status, $out) = lockbench('compare', '-s', "$lock," . open_door(), '-d', 'one=sqlite:', @rounds);
 like($out, qr/^Which is the fastest\? mutex-hot on one, 6 rounds$/m, 'one server: the strategies are the question');
@@ -73,6 +88,19 @@ SKIP: {
     is($status, 0, 'MariaDB: sessions have the variables') or diag $err;
     ($status) = lockbench('run', '-s', $lock, '-d', $mariadb, @short);
     is($status, 3, '... and without them they have not');
+}
+
+SKIP: {
+    my ($postgres) = grep { /^postgresql:/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+    skip 'no PostgreSQL', 1 if !defined $postgres;
+    my $sleeps = spew('sleeps.sql', <<'SQL');
+CREATE FUNCTION sleeps() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.05); RETURN NEW; END $$;
+CREATE TRIGGER sleeps BEFORE UPDATE ON good_lock FOR EACH ROW EXECUTE FUNCTION sleeps();
+SQL
+    ($status, $out) = lockbench('compare', '-s', $lock, '-d', "old=$postgres", '-d', "new=$postgres", '--repeat', '2', '--duration', '800ms',
+        '--warmup', '0', '--workers', '4', '--quiet', '--progress-bound', '10m', '--after-setup', "new:$sleeps");
+    like($out =~ s/\s+/ /gr, qr/; new: \d+ wait events? \([^)]*Timeout:PgSleep/, 'a wait that only one server has is in the sentence');
+    like($out, qr/^new .* the same +[1-9]/m, '... and in the table');
 }
 
 done_testing();

@@ -348,7 +348,9 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
                                .failover_command = args->failover,
                                .after_setup = cell->after_setup,
                                .trace = args->trace != NULL ? &state->trace : NULL,
-                               .sample_waits = args->costs || state->campaign->sample_waits,
+                               .sample_waits = args->costs || state->campaign->sample_waits ||
+                                               cell->compares_servers,
+                               .read_plans = cell->compares_servers && cell->n_runs == 0,
                                .record = !args->no_record,
                                .keep = args->keep,
                                .is_watched = state->telemetry.endpoint != NULL || args->top};

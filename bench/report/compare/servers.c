@@ -64,6 +64,145 @@ static void say_verdicts(struct words *words, const struct lb_cell *base,
         say(words, " same verdicts");
 }
 
+/* --- plans --- */
+
+/* The run that has them: the first one. */
+static const struct lb_outcome *planned(const struct lb_cell *cell)
+{
+    for (size_t i = 0; i < cell->n_runs; i++)
+        if (cell->runs[i]->n_plans > 0)
+            return cell->runs[i];
+    return NULL;
+}
+
+static const char *plan_of(const struct lb_outcome *run, const char *operation)
+{
+    for (size_t i = 0; i < run->n_plans; i++)
+        if (strcmp(run->plans[i].name, operation) == 0)
+            return run->plans[i].value;
+    return "not known";
+}
+
+/* Counts the operations with another plan, and writes of them, if words is not NULL. */
+static size_t tell_plans(struct words *words, const struct lb_outcome *base,
+                         const struct lb_outcome *run)
+{
+    size_t n_changed = 0;
+    for (size_t i = 0; i < base->n_plans; i++) {
+        const struct lb_fact *before = &base->plans[i];
+        const char *now = plan_of(run, before->name);
+        char text[5200];
+        if (strcmp(before->value, now) == 0)
+            continue;
+        n_changed++;
+        snprintf(text, sizeof text, "; the %s's plan is %s, was %s", before->name, now,
+                 before->value);
+        if (words != NULL)
+            say(words, text);
+    }
+    return n_changed;
+}
+
+static void say_plans(struct words *words, const struct lb_cell *base, const struct lb_cell *cell)
+{
+    const struct lb_outcome *before = planned(base), *now = planned(cell);
+    if (before == NULL && now == NULL)
+        return;
+    if (before == NULL || now == NULL) {
+        say(words, "; the plans are not known of both");
+        return;
+    }
+    if (tell_plans(words, before, now) > 0)
+        return;
+    say(words, before->n_plans > 1 ? "; the plans of " : "; the ");
+    for (size_t i = 0; i < before->n_plans; i++) {
+        say(words, i == 0 ? "" : i + 1 == before->n_plans ? " and " : ", ");
+        say(words, before->plans[i].name);
+    }
+    say(words, before->n_plans > 1 ? " are the same" : "'s plan is the same");
+}
+
+const char *lb_servers_plans(const struct lb_cell *base, const struct lb_cell *cell)
+{
+    const struct lb_outcome *before = planned(base), *now = planned(cell);
+    return before == NULL || now == NULL        ? "n/a"
+           : tell_plans(NULL, before, now) == 0 ? "the same"
+                                                : "changed";
+}
+
+/* --- waits --- */
+
+/* Of all runs: how often it was seen, and the number of samples. */
+static uint64_t seen(const struct lb_cell *cell, const char *name, uint64_t *ret_samples)
+{
+    uint64_t n = 0;
+    *ret_samples = 0;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        *ret_samples += run->n_wait_samples;
+        for (size_t w = 0; w < run->n_waits; w++)
+            n += strcmp(run->waits[w].name, name) == 0 ? run->waits[w].n : 0;
+    }
+    return n;
+}
+
+static bool is_first(const struct lb_cell *cell, size_t run, const char *name)
+{
+    bool is = true;
+    for (size_t i = 0; i < run; i++)
+        for (size_t w = 0; w < cell->runs[i]->n_waits; w++)
+            is = is && strcmp(cell->runs[i]->waits[w].name, name) != 0;
+    return is;
+}
+
+/* A wait that one server never had is only new if the other had it so often that this is no chance:
+ * the same share of the samples would have been LEAST there. */
+static size_t tell_waits(struct words *words, const struct lb_cell *base,
+                         const struct lb_cell *cell)
+{
+    enum { LEAST = 10 };
+    size_t n = 0;
+    for (size_t i = 0; i < cell->n_runs; i++)
+        for (size_t w = 0; w < cell->runs[i]->n_waits; w++) {
+            const char *name = cell->runs[i]->waits[w].name;
+            uint64_t here, there, before = seen(base, name, &there), now = seen(cell, name, &here);
+            if (before > 0 || !is_first(cell, i, name) ||
+                (double)now * (double)there < LEAST * (double)here)
+                continue;
+            if (words != NULL) {
+                say(words, n == 0 ? "" : ", ");
+                say(words, name);
+            }
+            n++;
+        }
+    return n;
+}
+
+char *lb_servers_waits(const struct lb_cell *base, const struct lb_cell *cell, char *buf,
+                       size_t size)
+{
+    uint64_t here, there;
+    seen(base, "", &there);
+    seen(cell, "", &here);
+    snprintf(buf, size, "n/a");
+    if (here > 0 && there > 0)
+        snprintf(buf, size, "%zu", tell_waits(NULL, base, cell));
+    return buf;
+}
+
+static void say_waits(struct words *words, const struct lb_cell *base, const struct lb_cell *cell,
+                      const char *is)
+{
+    char text[64];
+    size_t n = tell_waits(NULL, base, cell);
+    if (n == 0)
+        return;
+    snprintf(text, sizeof text, "; %s: %zu wait event%s (", is, n, n == 1 ? "" : "s");
+    say(words, text);
+    tell_waits(words, base, cell);
+    say(words, ")");
+}
+
 static void say_server(struct words *words, const struct lb_rank_table *rates,
                        const struct lb_rank *rank, const struct lb_ranking *rankings)
 {
@@ -86,6 +225,9 @@ static void say_server(struct words *words, const struct lb_rank_table *rates,
                  lb_rank_is(table, measured, (enum lb_measured)m));
         say(words, text);
     }
+    say_plans(words, base, cell);
+    say_waits(words, base, cell, "new");
+    say_waits(words, cell, base, "gone");
     say(words, ".");
 }
 

@@ -19,6 +19,11 @@ bool lb_servers_are_asked(const struct lb_rank_table *table);
  * (faster), ...". rankings: all LB_RANK_MEASURES of the same report. Returns buf. */
 char *lb_servers_or_choice(const struct lb_rank_table *rates, const struct lb_ranking *rankings,
                            char *buf, size_t size);
+/* Beside the reference's: "the same", "changed" or "n/a". */
+const char *lb_servers_plans(const struct lb_cell *base, const struct lb_cell *cell);
+/* The number of wait events that the reference did not have, or "n/a". Returns buf. */
+char *lb_servers_waits(const struct lb_cell *base, const struct lb_cell *cell, char *buf,
+                       size_t size);
 /* The worst of all tables that compare servers: slower by the rate, or in an open loop by the p99
  * of the wait. ALIKE if servers are not compared. */
 enum lb_servers_result lb_servers_result(const struct lb_ranking *rankings);

@@ -254,6 +254,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
         lb_add(&warnings, lb_json_text(run->warnings[i]));
     lb_put(&object, "warnings", lb_object_end(&warnings));
     lb_put(&object, "waits", waits_json(run));
+    lb_put(&object, "plans", facts_json(run->plans, run->n_plans));
     lb_put(&object, "ranks", lb_ranks_json(&run->ranks));
     return lb_object_end(&object);
 }

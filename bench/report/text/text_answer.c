@@ -14,8 +14,9 @@
 enum { MOST_ROWS = 8 };
 
 static const struct lb_column columns[] = {
-    {"strategy", false}, {"success/s", true}, {"served", true},         {"ratio", true},
-    {"p99 wait", true},  {"cpu", true},       {"after a death", false}, {"is", false}};
+    {"strategy", false},      {"success/s", true}, {"served", true}, {"ratio", true},
+    {"p99 wait", true},       {"cpu", true},       {"plans", false}, {"new waits", true},
+    {"after a death", false}, {"is", false}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 /* The order of the rows, and the measure that compares them. */
@@ -62,6 +63,11 @@ static void add_row(struct lb_table *table, const struct view *view, const struc
     else
         snprintf(text, sizeof text, "n/a");
     lb_table_add(table, text, LB_INK_PLAIN);
+    const struct lb_cell *base = view->rates->ranks[view->rates->reference].cell;
+    bool is_base = rank->cell == base;
+    lb_table_add(table, is_base ? "" : lb_servers_plans(base, rank->cell), LB_INK_PLAIN);
+    lb_table_add(table, is_base ? "" : lb_servers_waits(base, rank->cell, text, sizeof text),
+                 LB_INK_PLAIN);
     lb_table_add(table, lb_rank_recovers(rank) ? "recovers" : "by hand", LB_INK_PLAIN);
     lb_table_add(table,
                  !rank->held ? rank->why
@@ -98,9 +104,10 @@ static void take_rows(struct rows *rows, const struct view *view, const struct l
 static int print_rows(const struct lb_sink_state *state, const struct view *view)
 {
     static const char *const least[] = {"cpu", "p99 wait", "success/s", "served", NULL};
+    const bool is_of_servers = lb_servers_are_asked(view->rates);
     struct lb_column head[COLUMNS];
     memcpy(head, columns, sizeof head);
-    if (lb_servers_are_asked(view->rates))
+    if (is_of_servers)
         head[0].title = "server";
     struct rows rows = {.table = lb_table_new(head, COLUMNS), .n_total = view->rates->n};
     char hidden[100] = "";
@@ -110,6 +117,9 @@ static int print_rows(const struct lb_sink_state *state, const struct view *view
     if (view->order != view->rates)
         take_rows(&rows, view, view->rates);
     lb_table_hide(rows.table, lb_rank_is_open(view->rates) ? "success/s" : "served");
+    lb_table_hide(rows.table, is_of_servers ? "after a death" : "plans");
+    if (!is_of_servers)
+        lb_table_hide(rows.table, "new waits");
     if (state->terminal)
         lb_table_fit(rows.table, state->width, least, hidden, sizeof hidden);
     int rc = lb_table_print(rows.table, state->out, state->color);

@@ -98,6 +98,7 @@ void lb_outcome_free(struct lb_outcome *outcome)
     lb_facts_free(outcome->facts, outcome->n_facts);
     lb_facts_free(outcome->nodes, outcome->n_nodes);
     lb_facts_free(outcome->server, outcome->n_server);
+    lb_facts_free(outcome->plans, outcome->n_plans);
     free(outcome->waits);
     free(outcome->ranks.rows);
     free(outcome->exploration);

@@ -115,6 +115,8 @@ struct lb_outcome {
     size_t n_nodes;
     struct lb_fact *server; /* counters of the server, after minus before */
     size_t n_server;
+    struct lb_fact *plans; /* of operations, "claim": how the server reads the tables for it */
+    size_t n_plans;
     uint64_t n_successes_all; /* warm-up and draining too: the divisor of the counters */
     struct lb_wait *waits;    /* NULL: not sampled */
     size_t n_waits;

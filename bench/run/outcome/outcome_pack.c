@@ -67,6 +67,7 @@ int lb_outcome_write(const struct lb_outcome *outcome, FILE *out, struct lb_erro
     put_facts(out, outcome->facts, outcome->n_facts);
     put_facts(out, outcome->nodes, outcome->n_nodes);
     put_facts(out, outcome->server, outcome->n_server);
+    put_facts(out, outcome->plans, outcome->n_plans);
     put(out, outcome->waits, outcome->n_waits * sizeof *outcome->waits);
     put(out, outcome->ranks.rows, outcome->ranks.n * sizeof *outcome->ranks.rows);
     put(out, outcome->exploration, outcome->exploration != NULL ? sizeof *outcome->exploration : 0);
@@ -165,13 +166,14 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->pacing = NULL;
     o->intervals = NULL;
     o->worker_successes = NULL;
-    o->facts = o->nodes = o->server = NULL;
+    o->facts = o->nodes = o->server = o->plans = NULL;
     o->waits = NULL;
     o->ranks.rows = NULL;
     bool is_explored = o->exploration != NULL;
     o->exploration = NULL;
     size_t n_facts = o->n_facts, n_nodes = o->n_nodes, n_server = o->n_server;
-    o->n_facts = o->n_nodes = o->n_server = 0;
+    size_t n_plans = o->n_plans;
+    o->n_facts = o->n_nodes = o->n_server = o->n_plans = 0;
     for (int m = 0; m < LB_MEASURES; m++) {
         o->service[m] = take_histogram(&s);
         o->response[m] = take_histogram(&s);
@@ -185,6 +187,8 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->n_nodes = n_nodes;
     o->server = take_facts(&s, &n_server);
     o->n_server = n_server;
+    o->plans = take_facts(&s, &n_plans);
+    o->n_plans = n_plans;
     o->waits = take_array(&s, o->n_waits, sizeof *o->waits);
     o->ranks.rows = take_array(&s, o->ranks.n, sizeof *o->ranks.rows);
     if (is_explored)

@@ -27,6 +27,7 @@ struct lb_run_plan {
     const char *history_path;     /* keep the history there; NULL: a temporary file */
     struct lb_trace_file *trace;  /* programs: a line for each statement goes there; NULL: none */
     bool sample_waits;            /* sample wait events, if the engine reports them */
+    bool read_plans;              /* how the server executes each operation, before the workers */
     bool is_watched;              /* report the waits in progress, too: a walk over all workers */
     bool record;                  /* write a history at all (off: verdicts are not tested) */
     bool keep;                    /* leave the space in the database */
