@@ -64,8 +64,10 @@ struct lb_explore_plan {
     uint32_t renewals;  /* heartbeats of each hold, or of each item that was claimed */
     uint32_t frees; /* queue: rounds of each worker that give the items back, before the others */
     bool errors;    /* queue: all other rounds but the last of several end with error; an operator's
-                       sections    clear it, and in the end reset what is done */
-    bool others;    /* queue: items of another class lie in the table, one in each state */
+                       sections clear it, and in the end reset what is done */
+    bool
+        cancels; /* lock: a worker that is refused gives up, except in the last of several rounds */
+    bool others; /* queue: items of another class lie in the table, one in each state */
     uint32_t batch; /* queue: items per claim */
     uint32_t polls; /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;

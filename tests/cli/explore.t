@@ -143,7 +143,7 @@ is((explore('-s', 'skip-locked', '--also', 'errors,others', '--rounds', '3', '--
 like($no_class, qr/clear-any has no :class in claim, which --also=others uses/, 'others need a class');
 ($status, $out, my $no_word) = explore('-s', $clears, '--also', 'errors,nothing');
 is($status, 2, 'an unknown word: exit status');
-like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, others, skew, lag or period$/m, 'and why');
+like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, cancels, others, skew, lag or period$/m, 'and why');
 
 # The rescuer is one more worker: if it frees an item while its owner lives, and the owner completes
 # by id only, a stranger ends it.

@@ -1,11 +1,11 @@
 -- An operator has all failed items done again. clear=failed puts back failed items; clear=all puts back all
--- items without a worker. A common mechanism. Truth expected: failed right; all broken: done items are done
--- again.
+-- items without a worker; clear=taken all that are not done. A common mechanism. Truth expected: failed right; all
+-- broken, as done items are done again; taken broken, as what a worker has is done twice: no-duplicate.
 --
 -- strategy: cleared
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim
--- option: clear = failed | all
+-- option: clear = failed | all | taken
 
 -- name: setup
 CREATE TABLE job (id bigint PRIMARY KEY, class text, payload text, state text NOT NULL DEFAULT 'ready');
@@ -32,6 +32,9 @@ UPDATE job SET state = 'failed' WHERE id = :id AND state = 'taken';
 UPDATE job SET state = 'ready' WHERE class = :class AND state = 'failed';
 -- name: clear-all-errors when clear=all
 UPDATE job SET state = 'ready' WHERE class = :class AND state <> 'taken';
+
+-- name: clear-all-errors when clear=taken
+UPDATE job SET state = 'ready' WHERE class = :class AND state <> 'done';
 
 -- name: teardown
 DROP TABLE job;

@@ -2,9 +2,10 @@
 -- removes the processes without a beat for too long, and frees the jobs of unregistered ones. rescue=old frees
 -- by the time of the claim instead: also what processes have that are alive. beat=host speaks for all
 -- processes of a machine: a dead one's jobs are never freed. sweep=host frees at its start all that its
--- machine's processes have, as if it were alone there. After the heartbeats of river, solid_queue, oban and
--- delayed_job. Truth expected: right as it is; rescue=old and sweep=host broken: no-duplicate; beat=host
--- broken: recovery.
+-- machine's processes have, as if it were alone there. leave=host signs off all processes of its machine.
+-- free=parted gives a job back in two commits: it is lost if its process dies in between. After the heartbeats of river, solid_queue, oban and
+-- delayed_job. Truth expected: right as it is; rescue=old, sweep=host and leave=host broken: no-duplicate;
+-- beat=host broken: recovery; free=parted broken: no-loss.
 -- limit: alive_ms
 -- strategy: heartbeat
 -- shape: queue
@@ -13,6 +14,8 @@
 -- option: rescue = silent | old
 -- option: beat = own | host
 -- option: sweep = gone | host
+-- option: leave = own | host
+-- option: free = one | parted
 
 -- name: setup [sqlite]
 CREATE TABLE process (name text PRIMARY KEY, host text NOT NULL, beat_at real NOT NULL);
@@ -68,8 +71,11 @@ UPDATE process SET beat_at = clock_timestamp() WHERE name = :process;
 -- name: heartbeat [postgres] when beat=host
 UPDATE process SET beat_at = clock_timestamp() WHERE host = :host;
 
--- name: unregister
+-- name: unregister when leave=own
 DELETE FROM process WHERE name = :process;
+
+-- name: unregister when leave=host
+DELETE FROM process WHERE host = :host;
 
 -- name: claim [sqlite]
 UPDATE job SET state = 'executing', attempt = attempt + 1, attempted_at = julianday('now'),
@@ -85,6 +91,13 @@ RETURNING id, args AS payload, attempt AS token;
 
 -- name: complete
 UPDATE job SET state = 'completed' WHERE id = :id AND state = 'executing' AND attempt = :token;
+
+-- name: free when free=one
+UPDATE job SET state = 'available' WHERE id = :id AND state = 'executing' AND attempt = :token;
+
+-- name: free when free=parted
+UPDATE job SET state = 'freed' WHERE id = :id AND state = 'executing' AND attempt = :token;
+UPDATE job SET state = 'available' WHERE id = :id AND state = 'freed' AND attempt = :token;
 
 -- name: recover [sqlite] tx=one when rescue=silent
 DELETE FROM process WHERE beat_at < julianday('now') - :alive_ms / 86400000.0;

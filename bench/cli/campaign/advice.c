@@ -391,8 +391,10 @@ static struct lb_advice advise_permits(const struct lb_outlook *o)
 static bool is_cancelled(const struct lb_outlook *o, enum lb_guarantee guarantee,
                          const struct lb_cell *cell)
 {
-    return o->cancel.line != 0 && !cell->is_explored &&
-           (cell->scenario.tries > 0 || cell->scenario.acquire_timeout_ns > 0) &&
+    bool gives_up = cell->is_explored
+                        ? cell->explored.cancels
+                        : cell->scenario.tries > 0 || cell->scenario.acquire_timeout_ns > 0;
+    return o->cancel.line != 0 && gives_up &&
            (guarantee == LB_G_EXCLUSIVE || guarantee == LB_G_FIFO ||
             guarantee == LB_G_OWNER_RELEASE);
 }

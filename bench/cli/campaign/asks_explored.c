@@ -69,8 +69,7 @@ static void explore_deaths(struct lb_asking *m)
 static void explore_lost_items(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    if (!lb_asking_claims(m, LB_G_RECOVERY) || (!lb_features_lease(f) && !f->has_recover) ||
-        f->has_beat)
+    if (!lb_asking_claims(m, LB_G_RECOVERY) || (!lb_features_lease(f) && !f->has_recover))
         return;
     struct lb_ask *ask =
         add_explored(m, "explore+crash",
@@ -109,6 +108,20 @@ static void explore_cuts(struct lb_asking *m)
                        "connection, at each point");
     ask->explored.cuts = 1;
     ask->explored.ticks = lb_features_lease(f);
+}
+
+/* A process ends in order while another has an item, which a third worker may get then. */
+static void explore_sign_off(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (!f->has_unregister || !f->has_recover)
+        return;
+    struct lb_ask *ask =
+        add_explored(m, "explore+unregister",
+                     "it has unregister: a process ends while another works, beside a rescuer");
+    ask->explored.workers = 3;
+    ask->explored.items = 2;
+    ask->explored.rescuers = ask->explored.preemptions = 1;
 }
 
 /* Items that are given back, or fail, when another worker may have them by now: each of these ends
@@ -153,8 +166,9 @@ static void explore_rescue(struct lb_asking *m)
     struct lb_ask *ask =
         add_explored(m, "explore+rescue",
                      "it has recover, which uses the time: a rescuer runs at each point of "
-                     "two workers' claims of one item, with one interruption");
-    ask->explored.items = ask->explored.preemptions = 1;
+                     "two workers' claims of one item");
+    ask->explored.items = 1;
+    ask->explored.preemptions = lb_asking_on_server(m); /* all of it takes minutes there */
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 5;
     ask->explored.ticks = ask->explored.rescuers = 1;
     ask = add_explored(m, "explore+rescue alone", "the same with one worker, and two items");
@@ -204,6 +218,14 @@ static void explore_shared(struct lb_asking *m)
     if (f->has_mode)
         add_explored(m, "explore+reader", "it has :mode: one of the two reads")->explored.readers =
             1;
+    if (f->has_cancel) {
+        struct lb_ask *ask =
+            add_explored(m, "explore+cancel",
+                         "it has cancel: a worker that is refused gives up, and asks again");
+        ask->explored.rounds = 2;
+        ask->explored.cancels = true;
+        ask->explored.preemptions = lb_asking_on_server(m);
+    }
     if (f->has_capacity) {
         struct lb_ask *ask = add_explored(
             m, "explore+limit", "it has :capacity: three workers, and two of them may hold");
@@ -255,6 +277,7 @@ void lb_asks_explore(struct lb_asking *m)
     if (!lock) {
         explore_late_ends(m);
         explore_operator(m);
+        explore_sign_off(m);
     }
     if ((f->has_renew || f->has_beat) &&
         (lb_features_lease(f) || (!lock && f->recovers_by_time && f->has_recover)))

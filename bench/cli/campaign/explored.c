@@ -70,15 +70,15 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
                   {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
                   {"producers", ask->putters}, {"frees", ask->frees},
                   {"batch", ask->batch},       {"resources", ask->resources}};
-    char flag[40];
+    char flag[50];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s", ask->errors ? "errors," : "",
-             ask->others ? "others," : "", ask->skew ? "skew," : "", ask->lag ? "lag," : "",
-             ask->period ? "period," : "");
+    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s", ask->errors ? "errors," : "",
+             ask->cancels ? "cancels," : "", ask->others ? "others," : "", ask->skew ? "skew," : "",
+             ask->lag ? "lag," : "", ask->period ? "period," : "");
     if (flag[strlen(flag) - 1] == ',') {
         flag[strlen(flag) - 1] = '\0';
         lb_command_add(buf, size, flag);
@@ -216,6 +216,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .resources = cell->explored.resources,
         .frees = cell->explored.frees,
         .errors = cell->explored.errors,
+        .cancels = cell->explored.cancels,
         .others = cell->explored.others,
         .skew_ms = (cell->explored.skew - cell->explored.lag) * LB_EXPLORE_FAR * (int64_t)TTL_MS,
         .period_ms = cell->explored.period ? LB_EXPLORE_FAR * TTL_MS : 0,

@@ -81,6 +81,8 @@ static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_e
         size_t n = strcspn(text, ",");
         if (n == 6 && strncmp(text, "errors", n) == 0)
             plan->errors = true;
+        else if (n == 7 && strncmp(text, "cancels", n) == 0)
+            plan->cancels = true;
         else if (n == 6 && strncmp(text, "others", n) == 0)
             plan->others = true;
         else if (n == 4 && strncmp(text, "skew", n) == 0)
@@ -91,7 +93,8 @@ static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_e
             plan->period_ms = LB_EXPLORE_FAR * plan->ttl_ms;
         else
             return lb_fail(err, LB_E_USAGE,
-                           "option --also: '%.*s' is not errors, others, skew, lag or period",
+                           "option --also: '%.*s' is not errors, cancels, others, skew, lag or "
+                           "period",
                            (int)n, text);
         text += n + (text[n] == ',');
     }

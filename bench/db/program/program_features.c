@@ -305,6 +305,7 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
                      sections[LB_S_FREE].takes_batch || sections[LB_S_RENEW].takes_batch;
     ret->has_beat = sections[LB_S_HEARTBEAT].present;
     ret->has_sweep = sections[LB_S_SWEEP].present;
+    ret->has_unregister = sections[LB_S_UNREGISTER].present;
     ret->has_enqueue = sections[LB_S_ENQUEUE].present;
     ret->has_renew = sections[LB_S_RENEW].present;
     ret->has_cancel = sections[LB_S_CANCEL].present;

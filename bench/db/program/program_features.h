@@ -27,6 +27,7 @@ struct lb_features {
     bool has_free, has_error, has_retry, has_enqueue, has_renew, has_cancel;
     bool has_operator;        /* clear-all-errors, or reset-all */
     bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
+    bool has_unregister;      /* ... and that end in order */
     bool has_token;           /* acquire or claim returns one */
     bool takes_many;          /* claim has :n */
     bool ends_many;           /* ends or renewals of a claim are for all its items at once */

@@ -86,13 +86,18 @@ bool lb_testbed_returns(const struct lb_testbed *testbed)
     const struct lb_explore_plan *plan = &testbed->plan;
     const struct lb_strategy_plan *sections = &testbed->strategy_plan;
     const struct lb_program *program = testbed->program;
-    /* A process that is alive keeps what it has, also what it does not know of. */
+    /* A process that is alive keeps what it has, also what it does not know of. At the end all have
+     * been silent for longer than the limit. */
+    bool has_processes =
+        lb_strategy_has(sections, LB_S_HEARTBEAT) || lb_strategy_has(sections, LB_S_REGISTER);
+    bool end_of_themselves =
+        lb_strategy_has(sections, LB_S_HEARTBEAT) && program->recovers_by_time && plan->cuts == 0;
     return plan->deaths + plan->cuts > 0 && plan->strategy->shape == LB_QUEUE &&
            !lb_testbed_has_programs(testbed) &&
            (plan->strategy->claims & LB_G_BIT(LB_G_RECOVERY)) != 0 && program->attempts == 0 &&
            testbed->unmoved[0] == '\0' &&
            (plan->strategy->is_lease || lb_strategy_has(sections, LB_S_RECOVER)) &&
-           !lb_strategy_has(sections, LB_S_HEARTBEAT) && !lb_strategy_has(sections, LB_S_REGISTER);
+           (!has_processes || end_of_themselves);
 }
 
 /* The control session's statements ask for the clock that was moved, too. */

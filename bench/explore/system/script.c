@@ -15,6 +15,7 @@ struct script {
     struct lb_task *task;
     struct lb_request request;
     struct lb_grant grants[LB_EXPLORE_RESOURCES];
+    bool gives_up; /* as soon as it is refused, in this round */
 };
 
 /* The grant of the requested resource, or the last one. */
@@ -76,13 +77,15 @@ static int insist(struct script *script, lb_lock_operation *operate, enum lb_ste
         bool learned = remembers && digest_of_memory(&grant_of(script)->bag) != memory;
         if (!lb_task_retries(task, r, learned))
             return r;
+        if (script->gives_up && operate == lb_operate_acquire)
+            return LB_TIMEOUT;
         task->op.holds = is_release;
     }
 }
 
-enum life { SWEEPS, ENROLLS, BEATS };
+enum life { SWEEPS, ENROLLS, BEATS, SIGNS_OFF };
 
-/* The operations of its process: before its first claim, or as a sign of life. */
+/* The operations of its process: before its first claim, as a sign of life, or at its end. */
 static int live(struct lb_task *task, enum life what, struct lb_error *err)
 {
     int r;
@@ -91,13 +94,15 @@ static int live(struct lb_task *task, enum life what, struct lb_error *err)
         r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = what == SWEEPS ? lb_operate_sweep(&task->op, err)
-                           : lb_operate_beat(&task->op, what == ENROLLS, task->number, err);
+        r = what == SWEEPS      ? lb_operate_sweep(&task->op, err)
+            : what == SIGNS_OFF ? lb_operate_sign_off(&task->op, task->number, err)
+                                : lb_operate_beat(&task->op, what == ENROLLS, task->number, err);
     } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
-        lb_task_note(task, what == SWEEPS    ? "its process has swept"
-                           : what == ENROLLS ? "its process is registered"
-                                             : "its process is alive");
+        lb_task_note(task, what == SWEEPS      ? "its process has swept"
+                           : what == ENROLLS   ? "its process is registered"
+                           : what == SIGNS_OFF ? "its process has ended in order"
+                                               : "its process is alive");
     return r;
 }
 
@@ -150,6 +155,23 @@ static int renew(struct script *script, struct lb_item *item, struct lb_error *e
     return r;
 }
 
+/* Gives up its place: LB_TIMEOUT, or an error, or LB_LOST. */
+static int leave_line(struct script *script, struct lb_error *err)
+{
+    struct lb_task *task = script->task;
+    int r;
+    task->refused.is_refused = false; /* it waits for nothing */
+    task->n_refusals = 0;
+    do {
+        r = begin_try(task, LB_STEP_POLL, err);
+        if (r != 0)
+            return r;
+        r = lb_operate_cancel(&task->op, &script->request, grant_of(script), err);
+    } while (r != LB_REFUSED && lb_task_retries(task, r, false));
+    lb_task_note(task, "gave up");
+    return r < 0 || r == LB_LOST ? r : LB_TIMEOUT;
+}
+
 /* Asks until it is granted: LB_OK, or the reason why it was not. */
 static int take_lock(struct script *script, struct lb_error *err)
 {
@@ -162,13 +184,7 @@ static int take_lock(struct script *script, struct lb_error *err)
     if (r != LB_OK)
         return r;
     r = insist(script, lb_operate_acquire, LB_STEP_POLL, err);
-    if (r == LB_TIMEOUT && lb_strategy_has(plan, LB_S_CANCEL)) {
-        int cancelled = lb_task_begin_try(task, LB_STEP_POLL, err);
-        if (cancelled >= 0)
-            cancelled = lb_operate_cancel(&task->op, &script->request, grant_of(script), err);
-        return cancelled < 0 ? cancelled : r;
-    }
-    return r;
+    return r == LB_TIMEOUT && lb_strategy_has(plan, LB_S_CANCEL) ? leave_line(script, err) : r;
 }
 
 /* Acquires the resource and those behind it, and releases them in the opposite order. */
@@ -454,14 +470,15 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
         return block_round(task, err);
     case LB_ROLE_WORKER:
     default:
+        ends = round + 1 == task->testbed->rounds;
+        script->gives_up = task->testbed->plan.cancels && (round == 0 || !ends);
         if (task->actor.plan->strategy->shape == LB_LOCK)
             return lock_round(script, 0, err);
         if (round < task->testbed->plan.frees)
             return queue_round(script, LB_OP_FREE, err);
         if (!task->testbed->plan.errors)
             return queue_round(script, LB_OP_COMPLETE, err);
-        ends = round > 0 && round + 1 == task->testbed->rounds;
-        r = queue_round(script, ends ? LB_OP_COMPLETE : LB_OP_ERROR, err);
+        r = queue_round(script, ends && round > 0 ? LB_OP_COMPLETE : LB_OP_ERROR, err);
         return r == LB_OK ? clear(task, round, err) : r;
     }
 }
@@ -506,6 +523,9 @@ int lb_task_script(struct lb_task *task, struct lb_error *err)
     if (r >= 0 && r != LB_LOST && plan->errors && plan->rounds > 1 &&
         task->role == LB_ROLE_WORKER && lb_strategy_has(strategy_plan, LB_S_RESET_ALL))
         r = operate(task, LB_OP_RESET_ALL, err);
+    if (r >= 0 && r != LB_LOST && task->role == LB_ROLE_WORKER && strategy_plan->program != NULL &&
+        lb_strategy_has(strategy_plan, LB_S_UNREGISTER))
+        r = live(task, SIGNS_OFF, err);
     task->memory = NULL;
     return r < 0 ? r : 0;
 }

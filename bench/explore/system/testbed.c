@@ -331,17 +331,20 @@ static uint64_t objects_ended(struct lb_testbed *testbed, struct lb_task *task,
     }
 }
 
-/* A refused try of a worker that dies later shows that it was still in line when the try began. */
-static bool shows_waiter(const struct lb_testbed *testbed, const struct lb_event *event)
+/* True if the judge uses the begin of a refused operation. A refused try of a worker that dies
+ * later shows that it was still in line; a refused release or renewal ends the hold. */
+static bool is_judged(const struct lb_testbed *testbed, const struct lb_event *event)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
+    if (event->op == LB_OP_RELEASE || event->op == LB_OP_RENEW)
+        return event->answer == LB_REFUSED;
     return event->op == LB_OP_ACQUIRE && plan->deaths + plan->cuts > 0 &&
            (plan->strategy->claims & LB_G_BIT(LB_G_FIFO)) != 0;
 }
 
 /* What the history sees of this task's part in the move. An operation that began and was refused
- * in it is not seen, but for a waiter in line. The times are moved on by the steps of the clock;
- * for people, when nothing depends on them, they are numbers of steps. */
+ * in it is not seen, except where the judge uses it. The times are moved on by the steps of the
+ * clock; for people, when nothing depends on them, they are numbers of steps. */
 static void look_at_events(struct lb_testbed *testbed, struct lb_task *task)
 {
     uint64_t begun = 0, claimed = 0;
@@ -355,7 +358,7 @@ static void look_at_events(struct lb_testbed *testbed, struct lb_task *task)
             claimed |= lb_object_of(testbed, event->value);
         if (event->type == LB_EV_INVOKE) /* with those of its batch before it */
             begun |= objects_begun(testbed, task, event);
-        if (event->type == LB_EV_FAIL && !shows_waiter(testbed, event))
+        if (event->type == LB_EV_FAIL && !is_judged(testbed, event))
             begun &= event->op == LB_OP_COMPLETE ? ~lb_object_of(testbed, event->value) : 0;
         if (event->type == LB_EV_OK || event->type == LB_EV_INFO) {
             task->touched.ends |= objects_ended(testbed, task, event, claimed);

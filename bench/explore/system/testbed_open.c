@@ -298,7 +298,8 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
         played |= 1u << LB_S_ERROR | 1u << LB_S_CLEAR_ERROR | 1u << LB_S_CLEAR_ALL_ERRORS |
                   1u << LB_S_RESET_ALL;
     if (plan->strategy->shape == LB_QUEUE)
-        played |= 1u << LB_S_SWEEP | 1u << LB_S_REGISTER | 1u << LB_S_HEARTBEAT;
+        played |=
+            1u << LB_S_SWEEP | 1u << LB_S_REGISTER | 1u << LB_S_HEARTBEAT | 1u << LB_S_UNREGISTER;
     if (plan->strategy->shape == LB_QUEUE)
         return played | 1u << LB_S_CLAIM | 1u << LB_S_COMPLETE;
     return played | 1u << LB_S_ENQUEUE | 1u << LB_S_ACQUIRE | 1u << LB_S_RELEASE |
@@ -412,6 +413,9 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
                        plan->strategy->name);
     if (plan->errors && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_ERROR)))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section error, which --also=errors runs",
+                       plan->strategy->name);
+    if (plan->cancels && !has_section(testbed, LB_S_CANCEL))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section cancel, which --also=cancels runs",
                        plan->strategy->name);
     if (plan->others &&
         (lb_testbed_has_programs(testbed) ||

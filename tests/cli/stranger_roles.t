@@ -1,0 +1,41 @@
+#!/usr/bin/env perl
+# Explorations in which a waiter gives up, a process ends in order, and one with heartbeats dies: the plan asks for them,
+# and each question tells a right protocol from a wrong one.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $folder = "$ENV{LB_SOURCE}/tests/strangers";
+
+# File, the plan's question, its options, the right setting, the wrong one, the guarantee.
+my @cases = (
+    ['line-cancel', 'explore+cancel', '--rounds 2 --also cancels', 'cancel=own', 'cancel=kept', 'progress'],
+    ['line-cancel', 'explore+cancel', '--rounds 2 --also cancels', 'cancel=own', 'cancel=first', 'exclusive'],
+    ['heartbeat', 'explore+unregister', '--workers 3 --items 2 --rescuers 1 --preemptions 1 --time 2s', 'leave=own', 'leave=host', 'no-duplicate'],
+    ['heartbeat', 'explore+free+crash', '--workers 1 --frees 1 --steps crash', 'free=one', 'free=parted', 'no-loss'],
+);
+for (@cases) {
+    my ($name, $question, $words, $right, $wrong, $guarantee) = @$_;
+    my @file = ('-s', "$folder/$name.sql", '-d', 'sqlite:');
+    my ($status, $out, $err) = lockbench('verify', @file, '--plan', '--opt', $wrong);
+    like($out, qr/^ +\d+ \Q$question\E /m, "$name: $question is planned") or diag $err;
+    my @explore = ('explore', @file, split(/ /, $words), '-q', '--opt');
+    (undef, $out, $err) = lockbench(@explore, $right);
+    unlike($out, qr/violated/, "... $right: nothing is violated");
+    like($out, qr/schedules? run/, '... and it was explored') or diag $err;
+    ($status, $out, $err) = lockbench(@explore, $wrong);
+    is($status, 1, "... $wrong: status") or diag $out, $err;
+    like($out, qr/^ +\Q$guarantee\E +violated$/m, "... $guarantee is violated");
+    my ($again) = $out =~ /^ +again: lockbench (.*)$/m;
+    (undef, $out) = lockbench(split(/ /, $again), '-q');
+    like($out, qr/\Q$guarantee\E is violated/, '... the witness shows it again');
+}
+
+my ($status, undef, $err) = lockbench('explore', '-s', "$folder/two-locks.sql", '-d', 'sqlite:', '--also', 'cancels');
+is($status, 2, 'cancels without a section cancel: refused');
+like($err, qr/has no section cancel/, '... in words');
+
+done_testing();
