@@ -10,8 +10,8 @@
  * and fine.
  *
  * That leaves out which worker held when. Where the lock is seen to exclude, and nothing but
- * releases and leases ended holds, an order is searched in which the lock excludes and the tokens
- * grow (spec/lock.c).
+ * releases, leases and sessions ended holds, an order is searched in which the lock excludes and
+ * the tokens grow (spec/lock.c). A release after the end of its hold may have ended another's.
  *
  * A shortcut: tokens that grow in order of the answers, where no core covers the answer of a later
  * grant. Then let each grant take effect at its answer, and each end at its earliest time: the lock
@@ -23,7 +23,8 @@
 
 #include <stdlib.h>
 
-enum { EXCEEDED = 1, NOT_LARGER = 2 };
+enum { EXCEEDED = 1, NOT_LARGER = 2, NOT_OWNER = 4 };
+enum { OF_HOLD, OF_LATE }; /* of a key: its index */
 
 /* Grants of some resources, or accepted writes. */
 struct tokens {
@@ -202,14 +203,14 @@ static int judge_pairs(const struct tokens *tokens)
 
 /* --- an order in which the lock excludes --- */
 
-/* True if the lock excludes, and no worker ended another's hold. */
+/* True if the lock excludes, and no worker certainly ended another's hold. */
 static bool is_ordered_by_exclusion(struct lb_case *c)
 {
     const struct lb_model *model = c->model;
     return !model->queue && !model->reentrant && (model->claims & LB_G_BIT(LB_G_EXCLUSIVE)) != 0 &&
            lb_finding_of(c, LB_G_EXCLUSIVE)->n_violations == 0 &&
-           lb_finding_of(c, LB_G_OWNER_RELEASE)->n_violations == 0 && c->late.n == 0 &&
-           c->known_ns == LB_NEVER && c->out->measures.n_restarts == 0;
+           lb_finding_of(c, LB_G_OWNER_RELEASE)->n_violations == 0 && c->known_ns == LB_NEVER &&
+           c->out->measures.n_restarts == 0;
 }
 
 static uint64_t token_of_grant(const struct lb_object *object, uint32_t number)
@@ -231,29 +232,80 @@ static struct lb_write stamp_of(const struct lb_case *c, const struct lb_hold *h
                              .is_shared = hold->is_shared};
 }
 
-/* The operations of one resource's holds; two for each. */
-static void fill(const struct lb_case *c, const struct lb_key *keys, size_t n,
-                 struct lb_spec_op *ops)
+/* A hold: its grant and its end. A piece of a hold, which has no token, is as short as it can be.
+ */
+static void add_hold(const struct lb_case *c, const struct lb_hold *hold, struct lb_spec_op *ops,
+                     uint32_t *n)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct lb_hold *hold = &lb_holds(c)[keys[i].index];
-        ops[2 * i] =
-            (struct lb_spec_op){.low = hold->is_piece ? hold->start : lb_hold_asked(c, hold),
-                                .high = hold->start,
-                                .log = hold->log,
-                                .position = hold->event,
-                                .about = LB_SPEC_NONE,
-                                .arg = hold->permits,
-                                .to = has_token(hold) ? LB_LOCK_IS_FENCED : 0,
-                                .kind = LB_LOCK_GRANT,
-                                .rank = 1,
-                                .must = true,
-                                .detail = hold};
-        ops[2 * i + 1] = (struct lb_spec_op){.low = hold->cut,
-                                             .high = LB_SPEC_NEVER,
-                                             .log = LB_SPEC_NONE,
-                                             .about = (uint32_t)(2 * i),
-                                             .kind = LB_LOCK_END};
+    const uint32_t grant = *n;
+    uint64_t latest = hold->cut < hold->start ? hold->cut : hold->start;
+    ops[grant] = (struct lb_spec_op){.low = hold->is_piece ? latest : lb_hold_asked(c, hold),
+                                     .high = hold->start,
+                                     .log = hold->log,
+                                     .position = hold->event,
+                                     .about = LB_SPEC_NONE,
+                                     .arg = hold->permits,
+                                     .to = has_token(hold) ? LB_LOCK_IS_FENCED : 0,
+                                     .kind = LB_LOCK_GRANT,
+                                     .rank = 1,
+                                     .must = true,
+                                     .detail = hold};
+    ops[grant + 1] = (struct lb_spec_op){.low = hold->cut,
+                                         .high = LB_SPEC_NEVER,
+                                         .log = LB_SPEC_NONE,
+                                         .about = grant,
+                                         .kind = LB_LOCK_END};
+    *n += 2;
+}
+
+/* The operations of one resource: of its holds, and the releases that came late. */
+static uint32_t fill(const struct lb_case *c, const struct lb_key *keys, size_t n_keys,
+                     struct lb_spec_op *ops)
+{
+    const struct lb_late_release *late = c->late.items;
+    uint32_t n = 0;
+    for (size_t i = 0; i < n_keys; i++) {
+        if (keys[i].extra == OF_HOLD) {
+            add_hold(c, &lb_holds(c)[keys[i].index], ops, &n);
+            continue;
+        }
+        const struct lb_late_release *one = &late[keys[i].index];
+        ops[n++] = (struct lb_spec_op){.low = one->low,
+                                       .high = one->high,
+                                       .log = one->log,
+                                       .position = one->event,
+                                       .about = LB_SPEC_NONE,
+                                       .to = LB_LOCK_ENDS_OTHER,
+                                       .kind = LB_LOCK_RELEASE,
+                                       .must = true};
+    }
+    return n;
+}
+
+/* The answers up to one of them break exclusive, the order of fences, or the ownership of releases.
+ */
+static void conclude(struct lb_case *c, const struct lb_break *found, const struct lb_spec_op *ops)
+{
+    const bool has_owner = (c->model->claims & LB_G_BIT(LB_G_OWNER_RELEASE)) != 0;
+    unsigned violated, either, with_owner;
+    lb_break_conclude(found, EXCEEDED | NOT_LARGER | (has_owner ? NOT_OWNER : 0), &violated,
+                      &either);
+    with_owner = violated | either;
+    lb_break_conclude(found, EXCEEDED | NOT_LARGER, &violated, &either);
+    if ((violated & EXCEEDED) != 0 || (with_owner & NOT_LARGER) == 0)
+        return;
+    bool has_pair = found->by != LB_SPEC_NONE && found->other != LB_SPEC_NONE &&
+                    ops[found->by].detail != NULL && ops[found->other].detail != NULL;
+    if (c->had_again != LB_NEVER) { /* then it may not have excluded */
+        c->doubt[LB_G_FENCED] = "a session may have ended, or not, while a lock was held: the "
+                                "order of its grants is not judged";
+    } else if (((violated | either) & NOT_LARGER) == 0 || !has_pair) {
+        c->doubt[LB_G_FENCED] = "a token did not grow, or a release that came late ended another "
+                                "worker's hold: no order of the operations keeps both guarantees";
+    } else {
+        struct lb_write first = stamp_of(c, ops[found->other].detail);
+        struct lb_write second = stamp_of(c, ops[found->by].detail);
+        report_grant(c, &first, &second, false);
     }
 }
 
@@ -261,38 +313,25 @@ static int search_resource(struct lb_case *c, struct lb_search *search, const st
                            size_t n)
 {
     const struct lb_lock_model model = {.exceeded = EXCEEDED,
+                                        .not_owner = NOT_OWNER,
                                         .not_larger = NOT_LARGER,
                                         .capacity = 1,
                                         .token_of = token_of_grant,
                                         .context = c};
     const struct lb_automaton automaton = lb_lock_automaton(&model);
-    struct lb_spec_op *ops = malloc(2 * n * sizeof *ops);
+    struct lb_spec_op *ops = malloc(2 * (n + 1) * sizeof *ops);
     size_t n_breaks = 0;
     if (ops == NULL)
         return lb_out_of_memory(c);
-    fill(c, keys, n, ops);
     const struct lb_object object = {.automaton = &automaton,
                                      .ops = ops,
-                                     .n_ops = (uint32_t)(2 * n),
+                                     .n_ops = fill(c, keys, n, ops),
                                      .known_until = LB_SPEC_NEVER,
                                      .context = &model};
     int rc = lb_search_run(search, &object) != 0 ? lb_out_of_memory(c) : 0;
     const struct lb_break *breaks = lb_search_breaks(search, &n_breaks);
-    for (size_t i = 0; i < n_breaks && rc == 0; i++) {
-        unsigned violated, either;
-        lb_break_conclude(&breaks[i], EXCEEDED | NOT_LARGER, &violated, &either);
-        if ((violated & EXCEEDED) != 0 || ((violated | either) & NOT_LARGER) == 0 ||
-            breaks[i].by == LB_SPEC_NONE)
-            continue;
-        if (c->had_again != LB_NEVER) { /* then it may not have excluded */
-            c->doubt[LB_G_FENCED] = "a session may have ended, or not, while a lock was held: the "
-                                    "order of its grants is not judged";
-            continue;
-        }
-        struct lb_write first = stamp_of(c, ops[breaks[i].other].detail);
-        struct lb_write second = stamp_of(c, ops[breaks[i].by].detail);
-        report_grant(c, &first, &second, false);
-    }
+    for (size_t i = 0; i < n_breaks && rc == 0; i++)
+        conclude(c, &breaks[i], ops);
     if (rc == 0 && lb_search_gave_up(search))
         c->doubt[LB_G_FENCED] = "too many workers asked for a lock at one time: the search for an "
                                 "order of their grants was given up";
@@ -306,11 +345,15 @@ static int search_orders(struct lb_case *c, const uint8_t *is_suspect)
     struct lb_search_budget budget = {.ops = 1 << 22,
                                       .steps = (1 << 26) + 16 * c->history->n_events};
     struct lb_search *search = lb_search_open(&budget);
-    struct lb_key *keys = malloc((c->holds.n + 1) * sizeof *keys);
+    struct lb_key *keys = malloc((c->holds.n + c->late.n + 1) * sizeof *keys);
+    const struct lb_late_release *late = c->late.items;
     size_t n = 0;
     for (size_t i = 0; i < c->holds.n && keys != NULL; i++)
         if (is_suspect[lb_holds(c)[i].resource] && is_alone(c, lb_holds(c)[i].resource))
-            keys[n++] = (struct lb_key){.key = lb_holds(c)[i].resource, .index = (uint32_t)i};
+            keys[n++] = (struct lb_key){lb_holds(c)[i].resource, (uint32_t)i, OF_HOLD};
+    for (size_t i = 0; i < c->late.n && keys != NULL; i++)
+        if (is_suspect[late[i].id] && is_alone(c, (uint32_t)late[i].id))
+            keys[n++] = (struct lb_key){late[i].id, (uint32_t)i, OF_LATE};
     int rc = search == NULL || keys == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
     for (size_t i = 0, first = 0; i < n && rc == 0; first = i) {
         while (i < n && keys[i].key == keys[first].key)

@@ -83,8 +83,11 @@ static unsigned step_lock(const struct lb_object *object, uint32_t number,
         end(&state, &object->ops[op->about], op->about);
         break;
     default: /* LB_LOCK_RELEASE */
-        if (before > 0 && object->ops[before - 1].log != op->log)
+        if (before > 0 && object->ops[before - 1].log != op->log) {
             next->broken = model->not_owner;
+            if ((op->to & LB_LOCK_ENDS_OTHER) != 0)
+                end(&state, &object->ops[before - 1], before - 1);
+        }
         break;
     }
     memcpy(&next->state, &state, sizeof state);

@@ -24,7 +24,8 @@ enum lb_lock_kind {
 
 enum {
     LB_LOCK_IS_SHARED = 1, /* a reader, which has no number of permits */
-    LB_LOCK_IS_FENCED = 2  /* it has a token */
+    LB_LOCK_IS_FENCED = 2, /* it has a token */
+    LB_LOCK_ENDS_OTHER = 4 /* a release: it ends the hold of the owner */
 };
 
 struct lb_lock_model {

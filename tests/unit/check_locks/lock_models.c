@@ -261,6 +261,7 @@ bool legal_fence(const struct shape *shape)
         bool all = true;
         for (uint32_t i = 0; i < shape->resources && all; i++) {
             translate_holds(shape);
+            translate_sessions();
             keep_log_order();
             keep_resource(i);
             brute.step = step_fence;
