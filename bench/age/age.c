@@ -330,7 +330,7 @@ static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct l
     uint64_t filled = 1; /* the samples themselves */
     bool has_rows = false;
     int r = lb_aged_begin(&bench->aged, &bench->actor, bench->space, state, plan->statistics, 1,
-                          &has_rows, err);
+                          plan->interrupt, &has_rows, err);
     bench->state->leaves_no_rows = r == 0 && !has_rows;
     if (r != 0 || !has_rows)
         return r;

@@ -164,9 +164,11 @@ int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_age
 
 int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space *space,
                   enum lb_aged_state state, enum lb_aged_statistics statistics, int64_t first,
-                  bool *ret_has_rows, struct lb_error *err)
+                  const atomic_int *interrupt, bool *ret_has_rows, struct lb_error *err)
 {
     int r = lb_aged_open(aged, actor->session->db, space, err);
+    aged->author = lb_strategy_has(actor->plan, LB_S_AGE) ? actor : NULL;
+    aged->interrupt = interrupt;
     if (r == 0 && statistics != LB_AGED_DEFAULT)
         r = lb_aged_freeze(aged, err);
     if (r == 0 && statistics == LB_AGED_STALE)

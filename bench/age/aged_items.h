@@ -38,7 +38,7 @@ int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_age
  * left no rows. The strategy is set up, the actor open. */
 int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space *space,
                   enum lb_aged_state state, enum lb_aged_statistics statistics, int64_t first,
-                  bool *ret_has_rows, struct lb_error *err);
+                  const atomic_int *interrupt, bool *ret_has_rows, struct lb_error *err);
 /* The age of the oldest copy of a state. */
 int64_t lb_aged_age_s(enum lb_aged_state state);
 /* Does a claim get an item? The caller undoes it. An answer, or an error. */

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "exploring.h"
+#include "ordinary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -309,7 +310,7 @@ static int check_keys(struct lb_aged *aged, bool *ret_has_rows, struct lb_error 
         for (size_t i = 0; i < aged->tables[t].n_columns && aged->tables[t].n_samples > 0; i++) {
             const struct lb_aged_column *c = &aged->tables[t].columns[i];
             *ret_has_rows = true;
-            if (!c->varies)
+            if (!c->varies || aged->author != NULL)
                 continue;
             if (c->kind == LB_AGED_OTHER)
                 return lb_fail(err, LB_E_UNSUPPORTED,
@@ -330,6 +331,7 @@ int lb_aged_learn(struct lb_aged *aged, int64_t first, uint32_t n, bool *ret_has
 {
     int r = 0;
     aged->n_items = n;
+    aged->first = first;
     for (size_t i = 0; i < aged->n_tables && r == 0; i++) {
         r = make_samples(aged, &aged->tables[i], err);
         if (r == 0)
@@ -456,8 +458,9 @@ static int read_links(struct lb_aged *aged, char ***ret_links, size_t *ret_n, st
     return links != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
 }
 
-int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t total, int64_t age_s,
-                 struct lb_error *err)
+/* Every table, parents first. */
+static int fill_tables(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t total,
+                       int64_t age_s, struct lb_error *err)
 {
     char **links = NULL;
     size_t n_links = 0, n_left = 0;
@@ -482,5 +485,71 @@ int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t tota
     for (size_t i = 0; i < 2 * n_links && links != NULL; i++)
         free(links[i]);
     free(links);
+    return r;
+}
+
+/* --- the file's own copies --- */
+
+static int count_rows(struct lb_aged *aged, int64_t *ret_n, struct lb_error *err)
+{
+    char sql[300];
+    const char quote = lb_exploring(aged->db)->quote;
+    int r = 0;
+    *ret_n = 0;
+    for (size_t i = 0; i < aged->n_tables && r == 0; i++) {
+        struct lb_rows rows = {0};
+        if (aged->tables[i].n_samples == 0)
+            continue;
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM %c%s%c", quote, aged->tables[i].name,
+                 quote);
+        r = query(aged, sql, &rows, err);
+        *ret_n += r == 0 && rows.n_rows > 0 ? number_at(aged, 0, 0) : 0;
+    }
+    return r;
+}
+
+/* Runs section age once for each of the items. */
+static int run_author(struct lb_aged *aged, uint64_t n_copies, struct lb_error *err)
+{
+    struct lb_actor *author = aged->author;
+    const struct lb_gate *gate = author->session->gate;
+    struct lb_section_result result;
+    struct lb_bag bag;
+    int64_t before = 0, after = 0;
+    int r = count_rows(aged, &before, err);
+    author->session->gate = NULL; /* what it reads is not counted */
+    for (uint32_t i = 0; i < aged->n_items && r == LB_OK; i++) {
+        lb_ordinary_fill_class(&bag, author->plan);
+        bag.value[LB_SLOT_ID] = lb_int(aged->first + i);
+        bag.value[LB_SLOT_N] = lb_int((int64_t)n_copies);
+        r = lb_runner_section(&author->runner, LB_S_AGE, &bag, false, NULL, NULL, &result, err);
+    }
+    author->session->gate = gate;
+    if (r > 0)
+        r = lb_fail(err, LB_E_UNSUPPORTED, "section age was answered %s: %s", lb_answer_name(r),
+                    author->session->message);
+    if (r == 0)
+        r = count_rows(aged, &after, err);
+    if (r == 0 && after - before < (int64_t)(n_copies * aged->n_items))
+        r = lb_fail(err, LB_E_UNSUPPORTED,
+                    "section age has added %lld rows for %llu copies of each of %u items",
+                    (long long)(after - before), (unsigned long long)n_copies, aged->n_items);
+    return r;
+}
+
+int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t total, int64_t age_s,
+                 struct lb_error *err)
+{
+    enum { EACH = 8000 };
+    int r = 0;
+    /* The oldest come first. */
+    while (to > from && r == 0) {
+        uint64_t n = to - from < EACH ? to - from : EACH;
+        r = aged->author != NULL ? run_author(aged, n, err)
+                                 : fill_tables(aged, to - n, to, total, age_s, err);
+        to -= n;
+        if (r == 0 && aged->interrupt != NULL && atomic_load(aged->interrupt) != 0)
+            r = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+    }
     return r;
 }

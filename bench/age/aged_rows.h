@@ -3,7 +3,8 @@
  * How: lb_aged_open keeps a copy of all tables of the space. The caller then puts, claims and ends
  * a few items (see aged_items.h). lb_aged_learn takes the rows that were not there before, the
  * samples, and decides for each column how its value differs from copy to copy. lb_aged_fill
- * inserts copies, by one INSERT ... SELECT for each table.
+ * inserts copies, by one INSERT ... SELECT for each table, unless the file has a section age, which
+ * makes them in its own words.
  *
  *   keys     An integer that differs among the samples and is the item's number, or a part of a
  *            unique or foreign key, is lowered by the same amount in all tables: references hold,
@@ -17,7 +18,9 @@
 #define LB_AGED_ROWS_H
 
 #include "aging.h"
+#include "strategy.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 struct lb_aged_column {
@@ -46,9 +49,12 @@ struct lb_aged {
     struct lb_conn *conn; /* its own: not in a transaction */
     struct lb_aged_table *tables;
     size_t n_tables;
-    uint32_t n_items; /* that the samples are of */
-    int64_t stride;   /* by which keys differ from copy to copy */
-    int64_t lowered;  /* by which the keys of all copies are less, beside that */
+    uint32_t n_items;            /* that the samples are of */
+    int64_t stride;              /* by which keys differ from copy to copy */
+    int64_t lowered;             /* by which the keys of all copies are less, beside that */
+    int64_t first;               /* the number of the first item that the samples are of */
+    struct lb_actor *author;     /* runs section age; NULL: there is none */
+    const atomic_int *interrupt; /* ends a fill; NULL: nothing does */
 };
 
 /* Opens a connection in the space. Release in any case. */
@@ -64,7 +70,8 @@ int lb_aged_analyse(struct lb_aged *aged, struct lb_error *err);
  * cannot be multiplied; *ret_has_rows: is there any? */
 int lb_aged_learn(struct lb_aged *aged, int64_t first, uint32_t n, bool *ret_has_rows,
                   struct lb_error *err);
-/* Inserts the copies from + 1 to to, of total. age_s: the oldest one's; 0: times stay. */
+/* Inserts the copies from + 1 to to, of total. age_s: the oldest one's; 0: times stay. An interrupt
+ * ends it within about a second. */
 int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t total, int64_t age_s,
                  struct lb_error *err);
 /* Writes an expression of lb_aging: %c is the column, %s the seconds, %% a per cent sign. */

@@ -99,8 +99,8 @@ static int must_be_empty(struct lb_actor *actor, struct lb_error *err)
 }
 
 static int make(const struct lb_aged_table_plan *plan, enum lb_aged_statistics statistics,
-                struct lb_actor *actor, struct lb_space *space, struct lb_aged *aged,
-                struct lb_error *err)
+                struct lb_actor *actor, struct lb_space *space, const atomic_int *interrupt,
+                struct lb_aged *aged, struct lb_error *err)
 {
     enum lb_aged_state states[STATES];
     size_t n = 0;
@@ -113,7 +113,7 @@ static int make(const struct lb_aged_table_plan *plan, enum lb_aged_statistics s
         /* Only stale statistics need the background to be off. The first one sees it empty. */
         r = lb_aged_begin(&aged[n], actor, space, order[i],
                           statistics == LB_AGED_STALE && n == 0 ? LB_AGED_STALE : LB_AGED_DEFAULT,
-                          SAMPLES + (int64_t)(LB_AGED_ITEMS * i), &has_rows, err);
+                          SAMPLES + (int64_t)(LB_AGED_ITEMS * i), interrupt, &has_rows, err);
         if (r == LB_E_UNSUPPORTED)
             r = lb_fail_prefix(err, "aged: %s items", lb_aged_state_names[order[i]]);
         n++;
@@ -132,7 +132,8 @@ static int make(const struct lb_aged_table_plan *plan, enum lb_aged_statistics s
 }
 
 int lb_aged_table_fill(const struct lb_aged_table_plan *plan, enum lb_aged_statistics statistics,
-                       struct lb_actor *actor, struct lb_space *space, struct lb_error *err)
+                       struct lb_actor *actor, struct lb_space *space, const atomic_int *interrupt,
+                       struct lb_error *err)
 {
     struct lb_aged aged[STATES] = {{0}};
     struct lb_strategy_plan slow = *actor->plan;
@@ -143,7 +144,7 @@ int lb_aged_table_fill(const struct lb_aged_table_plan *plan, enum lb_aged_stati
                        "aged: its setup makes a schema: only the tables of the run's own schema "
                        "are aged");
     actor->plan = &slow;
-    int r = make(plan, statistics, actor, space, aged, err);
+    int r = make(plan, statistics, actor, space, interrupt, aged, err);
     actor->plan = usual;
     for (size_t i = 0; i < STATES; i++)
         lb_aged_release(&aged[i]);

@@ -18,6 +18,7 @@ int lb_aged_table_parse(const char *text, struct lb_aged_table_plan *ret, struct
  * transaction, is open. The items have numbers of their own, and no claim can get one:
  * LB_E_UNSUPPORTED with the reason where that cannot be. */
 int lb_aged_table_fill(const struct lb_aged_table_plan *plan, enum lb_aged_statistics statistics,
-                       struct lb_actor *actor, struct lb_space *space, struct lb_error *err);
+                       struct lb_actor *actor, struct lb_space *space, const atomic_int *interrupt,
+                       struct lb_error *err);
 
 #endif

@@ -127,8 +127,8 @@ static void split_transaction(struct lb_making *m)
 /* Does the plan of a run, or an exploration, call the section on behalf of a worker? */
 static bool is_for_workers(enum lb_section_name name)
 {
-    return name != LB_S_RESOURCE && name != LB_S_COUNT && name != LB_S_PERMITS &&
-           name != LB_S_MIGRATE && name != LB_S_TEARDOWN;
+    return name != LB_S_RESOURCE && !lb_section_is_for_lockbench(name) && name != LB_S_MIGRATE &&
+           name != LB_S_TEARDOWN;
 }
 
 /* from: the end of the statement before it, or of the section's line. */

@@ -118,7 +118,7 @@ static int age(struct lb_active_run *run, struct lb_actor *actor, struct lb_erro
         rc = run->request->strategy->flow->class(actor, LB_S_REGISTER, err);
     if (rc == 0)
         rc = lb_aged_table_fill(&plan, (enum lb_aged_statistics)scenario->statistics, actor,
-                                run->space, err);
+                                run->space, run->stop != NULL ? &run->stop->requested : NULL, err);
     if (rc == 0 && lb_control_interrupted(run))
         rc = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
     if (rc == 0 && lb_strategy_has(actor->plan, LB_S_UNREGISTER))

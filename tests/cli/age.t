@@ -179,6 +179,27 @@ my $check = spew('check.sql', slurp("$folder/no-index.sql") =~ s/id bigint PRIMA
 ($status, $out, $err) = age('-s', $check, '--aged', 'finished', '--rows', 4000);
 is($status, 5, 'rows that cannot be multiplied: nothing was measured');
 like($out, qr/^Not measured with finished items: the rows of table job cannot be multiplied: .*CHECK/mi, '... with the reason');
+my %series = (postgresql => 'generate_series(1, :n) AS g (n)', mariadb => '(SELECT CAST(seq AS SIGNED) AS n FROM seq_1_to_100000) AS g',
+    sqlite => '(WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 100000) SELECT n FROM s) AS g');
+for my $uri (@uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    my $age = "-- name: age\nINSERT INTO job (id, payload, status) SELECT (SELECT min(id) FROM job) - 1000000 - g.n, payload, status\n"
+        . "FROM job, $series{$engine} WHERE id = :id AND g.n <= :n;\n\n-- name: teardown";
+    my $own = spew("own-$engine.sql", slurp($check) =~ s/-- name: teardown/$age/r =~ s/strategy: check/strategy: own-$engine/r =~ s/id > 0/id > 0 OR id < -1000/gr);
+    ($status, $answer) = aged('-s', $own, '-d', $uri, '--aged', 'finished', '--rows', 4000);
+    is($status, 4, "section age on $engine: the rows are made in the file's own words");
+    my $points = $answer->{aged}{finished}{operations}{claim}{points};
+    is(scalar @$points, 3, '... at each size');
+    cmp_ok($points->[2]{cost}, '>', 2 * $points->[1]{cost}, '... which a claim reads') or diag explain $answer;
+}
+my $lazy = spew('lazy.sql', slurp($check) =~ s/-- name: teardown/-- name: age\nSELECT :n, :id;\n\n-- name: teardown/r =~ s/strategy: check/strategy: lazy/r);
+($status, $out, $err) = age('-s', $lazy, '--aged', 'finished', '--rows', 4000);
+is($status, 5, 'a section age that makes no rows: nothing was measured');
+like($out, qr/^Not measured with finished items: section age has added 0 rows for 61 copies of each of 4 items$/m, '... with the reason');
+spew('lazy.sql', slurp($lazy) =~ s/SELECT :n, :id/SELECT :n, :payload/r);
+($status, $out, $err) = lockbench('lint', $lazy);
+is($status, 2, 'lint: a parameter that section age does not have');
+like($err . $out, qr/section age: nothing fills :payload here/, '... is named');
 ($status, $out, $err) = age('-s', 'delete-on-claim', '--aged', 'finished', '--rows', 256);
 is($status, 0, 'finished items that leave no rows cost nothing');
 like($out, qr/^delete-on-claim on SQLite: no rows stay that a claim could read\.\nNo rows of finished items stay/, '... in words');

@@ -111,7 +111,7 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
     case LB_SLOT_CAPACITY:
         return is_lock;
     case LB_SLOT_N:
-        return !is_lock && (section == LB_S_PUT || section == LB_S_CLAIM);
+        return !is_lock && (section == LB_S_PUT || section == LB_S_CLAIM || section == LB_S_AGE);
     case LB_SLOT_PAYLOAD:
     case LB_SLOT_GROUP:
         return section == LB_S_PUT;
@@ -120,8 +120,8 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
                !is_of_process(section);
     case LB_SLOT_PROCESS:
     case LB_SLOT_HOST:
-        return !is_lock && !lb_section_is_schema(section) && section != LB_S_COUNT &&
-               section != LB_S_PUT;
+        return !is_lock && !lb_section_is_schema(section) &&
+               !lb_section_is_for_lockbench(section) && section != LB_S_PUT;
     case LB_SLOT_DELAY_MS:
         return section == LB_S_RETRY;
     case LB_SLOT_CLASS:

@@ -46,6 +46,7 @@ enum lb_section_name {
     LB_S_UNREGISTER, /* and ends in order */
     LB_S_SWEEP,      /* queue: a process's clean-up after dead ones, before it registers */
     LB_S_COUNT,      /* queue: one row (pending, active, done, failed) */
+    LB_S_AGE,        /* queue: makes :n copies of the rows of item :id, see lockbench age */
     LB_S_PERMITS,    /* lock: one row (free): how many permits the tables say can be taken */
     LB_S_MIGRATE,    /* once, from the tables of the version before to those of this one */
     LB_S_TEARDOWN,   /* once per run, on the control session */
@@ -55,6 +56,8 @@ enum lb_section_name {
 const char *lb_section_text(enum lb_section_name name); /* "clear-all-errors" */
 /* Does it make, change or drop the tables: setup, migrate, teardown? */
 bool lb_section_is_schema(enum lb_section_name name);
+/* Does lockbench run it, and never a worker: count, permits, age? */
+bool lb_section_is_for_lockbench(enum lb_section_name name);
 
 /* When the transaction of a section begins and ends. */
 enum lb_tx {

@@ -24,6 +24,7 @@ static const char *const section_names[LB_SECTIONS] = {
     [LB_S_UNREGISTER] = "unregister",
     [LB_S_SWEEP] = "sweep",
     [LB_S_COUNT] = "count",
+    [LB_S_AGE] = "age",
     [LB_S_PERMITS] = "permits",
     [LB_S_MIGRATE] = "migrate",
     [LB_S_TEARDOWN] = "teardown",
@@ -37,6 +38,11 @@ const char *lb_section_text(enum lb_section_name name)
 bool lb_section_is_schema(enum lb_section_name name)
 {
     return name == LB_S_SETUP || name == LB_S_MIGRATE || name == LB_S_TEARDOWN;
+}
+
+bool lb_section_is_for_lockbench(enum lb_section_name name)
+{
+    return name == LB_S_COUNT || name == LB_S_PERMITS || name == LB_S_AGE;
 }
 
 bool lb_section_fits(enum lb_section_name name, enum lb_shape shape)
@@ -63,6 +69,7 @@ bool lb_section_fits(enum lb_section_name name, enum lb_shape shape)
     case LB_S_CLEAR_ALL_ERRORS:
     case LB_S_RESET_ALL:
     case LB_S_COUNT:
+    case LB_S_AGE:
         return shape == LB_QUEUE;
     default:
         return true;

@@ -360,7 +360,7 @@ bool lb_workers_are_alike(const struct lb_program *program, const struct lb_tabl
                 const char *sql = program->sections[s].statements[i].sql;
                 struct lb_footprint touched;
                 bool is_played = !lb_section_is_schema((enum lb_section_name)s) &&
-                                 s != LB_S_COUNT && s != LB_S_PERMITS;
+                                 !lb_section_is_for_lockbench((enum lb_section_name)s);
                 lb_footprint_of_sql(tables, sql, &touched);
                 if (is_played && touched.writes == LB_TOUCHES_ALL)
                     return false; /* a function may look at anything */

@@ -234,7 +234,7 @@ static void find_unmoved_clock(struct lb_testbed *testbed)
         testbed->clock == NULL || !testbed->clock->keeps_defaults || testbed->plan.putters == 0;
     for (int s = 0; s < LB_SECTIONS && testbed->moves_clock; s++)
         for (size_t i = 0; i < program->sections[s].n_statements; i++)
-            if (s != LB_S_TEARDOWN && s != LB_S_COUNT && s != LB_S_PERMITS &&
+            if (s != LB_S_TEARDOWN && !lb_section_is_for_lockbench((enum lb_section_name)s) &&
                 !(s == LB_S_SETUP && is_ignored) &&
                 lb_footprint_reads_clock(&testbed->tables, program->sections[s].statements[i].sql,
                                          moved, testbed->unmoved, sizeof testbed->unmoved))
