@@ -14,6 +14,7 @@ my $folder = "$ENV{LB_SOURCE}/tests/strangers";
 my @cases = (
     ['line-cancel', 'explore+cancel', '--rounds 2 --also cancels', 'cancel=own', 'cancel=kept', 'progress'],
     ['line-cancel', 'explore+cancel', '--rounds 2 --also cancels', 'cancel=own', 'cancel=first', 'exclusive'],
+    ['cleared', 'explore+operator', '--items 2 --rounds 2 --also errors', 'clear=failed', 'clear=taken', 'no-duplicate'],
     ['heartbeat', 'explore+unregister', '--workers 3 --items 2 --rescuers 1 --preemptions 1 --time 2s', 'leave=own', 'leave=host', 'no-duplicate'],
     ['heartbeat', 'explore+free+crash', '--workers 1 --frees 1 --steps crash', 'free=one', 'free=parted', 'no-loss'],
 );
@@ -37,5 +38,23 @@ for (@cases) {
 my ($status, undef, $err) = lockbench('explore', '-s', "$folder/two-locks.sql", '-d', 'sqlite:', '--also', 'cancels');
 is($status, 2, 'cancels without a section cancel: refused');
 like($err, qr/has no section cancel/, '... in words');
+
+# Items have different contents: a put that ignores an equal one puts each of them.
+my $unique = spew('unique.sql', <<'SQL');
+-- strategy: unique
+-- shape: queue
+-- claims: no-duplicate, no-loss
+-- name: setup
+CREATE TABLE job (id integer PRIMARY KEY, body text NOT NULL UNIQUE, state integer NOT NULL DEFAULT 0);
+-- name: put
+INSERT OR IGNORE INTO job (id, body) VALUES (:id, :payload);
+-- name: claim
+UPDATE job SET state = 1 WHERE id = (SELECT min(id) FROM job WHERE state = 0) RETURNING id, body AS payload;
+-- name: complete
+UPDATE job SET state = 2 WHERE id = :id AND state = 1;
+SQL
+($status, my $out, $err) = lockbench('explore', '-s', $unique, '-d', 'sqlite:', '-q');
+is($status, 0, 'a queue of unique contents is explored') or diag $out, $err;
+like($out, qr/^ +no-loss +held$/m, '... and nothing is lost');
 
 done_testing();

@@ -155,9 +155,9 @@ static void explore_operator(struct lb_asking *m)
         return;
     struct lb_ask *ask = add_explored(m, "explore+operator",
                                       "it has errors that an operator clears, beside the workers");
-    ask->explored.items = 1;
-    ask->explored.rounds = 2;
+    ask->explored.items = ask->explored.rounds = 2; /* one fails while the other is worked on */
     ask->explored.errors = true;
+    ask->explored.preemptions = lb_asking_on_server(m);
 }
 
 /* Items that a rescuer frees while a worker still works on them. */

@@ -168,7 +168,7 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
         first = testbed->control_log.n_events;
     }
     if (r == LB_OK && back > 0)
-        r = lb_operate_put(&testbed->control_op, back, 1, "x", err);
+        r = lb_testbed_put(&testbed->control_op, back, err);
     testbed->gave_back = testbed->gave_back || back > 0;
     for (uint64_t i = 0; i <= 2 * n_items + 2 && r == LB_OK; i++) {
         struct lb_item *items = testbed->tasks[0].items;

@@ -397,7 +397,7 @@ static int put_round(struct lb_task *task, uint32_t round, struct lb_error *err)
         r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = lb_operate_put(&task->op, id, 1, "x", err);
+        r = lb_testbed_put(&task->op, id, err);
     } while (lb_task_retries(task, r, false));
     return r;
 }

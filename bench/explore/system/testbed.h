@@ -401,4 +401,12 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
  * waiting: bits of the refused. */
 unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting);
 
+/* Items have different payloads: a put may refuse one that equals another. */
+static inline int lb_testbed_put(struct lb_operator *op, int64_t id, struct lb_error *err)
+{
+    char payload[24];
+    snprintf(payload, sizeof payload, "x%lld", (long long)id);
+    return lb_operate_put(op, id, 1, payload, err);
+}
+
 #endif

@@ -168,7 +168,7 @@ static int put_others(struct lb_testbed *testbed, struct lb_error *err)
     op->log = NULL;
     testbed->control_actor.task_class = "other";
     for (size_t i = 0; i < sizeof ends / sizeof ends[0] && r == LB_OK; i++) {
-        r = lb_operate_put(op, OTHERS + ++id, 1, "x", err);
+        r = lb_testbed_put(op, OTHERS + ++id, err);
         if (r == LB_OK)
             r = lb_operate_claim(op, 1, item, LB_CLAIM_ROOM, &n, err);
         bool has_end = ends[i] == LB_OP_COMPLETE ||
@@ -178,7 +178,7 @@ static int put_others(struct lb_testbed *testbed, struct lb_error *err)
         r = r > LB_OK ? LB_OK : r; /* what lies in the table counts, and no answer */
     }
     if (r == LB_OK)
-        r = lb_operate_put(op, OTHERS + ++id, 1, "x", err);
+        r = lb_testbed_put(op, OTHERS + ++id, err);
     op->log = &testbed->control_log;
     testbed->control_actor.task_class = NULL;
     free(item);
@@ -204,7 +204,7 @@ static int put_items(struct lb_testbed *testbed, struct lb_error *err)
     if (r == LB_OK && testbed->plan.others)
         r = put_others(testbed, err);
     for (uint32_t i = 0; i < testbed->plan.items && r == LB_OK; i++)
-        r = lb_operate_put(&testbed->control_op, (int64_t)i + 1, 1, "x", err);
+        r = lb_testbed_put(&testbed->control_op, (int64_t)i + 1, err);
     if (r > LB_OK)
         r = lb_fail(err, LB_E_ENV, "an item could not be put: %s %s", lb_answer_name(r),
                     testbed->control.message);
