@@ -301,6 +301,11 @@ struct lb_db {
     /* Running totals of the server for this space ("wal_bytes", "dead_rows", "deadlocks", ...);
      * a run's cost is the difference between two calls. Optional. */
     int (*counters)(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
+    /* What the space's tables and the server are at now, and more of its totals ("live_rows",
+     * "buffers_hit", "locks", ...), for a series. Optional. */
+    int (*levels)(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
+    /* The server's first process, if it is one of this machine; 0: it is not. Optional. */
+    int32_t (*server_pid)(struct lb_conn *conn);
     /* Since when the server has been up, in us since 1970 by its own clock, and for how long:
      * another time after a restart, and after a crash that it recovered from by itself. LB_OK,
      * another answer, or an error. Optional. */

@@ -96,6 +96,7 @@ struct lb_report {
     bool keeps_length;     /* with a budget: the user has said how long a run is */
     const char *reference; /* the strategy that the others are compared with; NULL: the fastest */
     bool costs;            /* are shown */
+    bool has_series;       /* the intervals are shown: --series */
     bool records, keeps_tables; /* not --no-record; --keep */
     int64_t start_unix_ms;
     struct lb_environment environment;

@@ -6,6 +6,7 @@
 #include "carriers.h"
 #include "control.h"
 #include "faults.h"
+#include "gauges.h"
 #include "intervals.h"
 #include "leash.h"
 #include "pool.h"
@@ -139,6 +140,7 @@ static void cancel_all(struct lb_active_run *run)
         lb_pool_cancel(run->team->pool);
     if (run->readers != NULL)
         lb_readers_cancel(run->readers);
+    lb_gauges_cancel(run->gauges);
 }
 
 /* Workers were cancelled, at since_ns at the latest, and still do not end. */
@@ -190,6 +192,8 @@ void lb_phases_stop(struct lb_active_run *run)
     if (run->team->pool != NULL)
         lb_pool_close(run->team->pool, &run->outcome->n_statements, &run->outcome->n_connects);
     lb_readers_end(run->readers);
+    lb_gauges_end(run->gauges);
+    run->gauges = NULL;
     lb_faults_end(run);
     lb_watchdog_end(&run->watchdog);
 }

@@ -10,9 +10,11 @@
 #include "quiet.h"
 
 #include "backlog.h"
+#include "books.h"
 #include "chunks.h"
 #include "control.h"
 #include "faults.h"
+#include "gauges.h"
 #include "guard.h"
 #include "intervals.h"
 #include "leash.h"
@@ -198,6 +200,8 @@ static int measure(struct lb_active_run *run, const struct lb_scenario *scenario
         rc = lb_faults_start(run, err);
     if (opened && rc == 0 && scenario->readers > 0)
         rc = lb_readers_start(run, err);
+    if (opened && rc == 0)
+        rc = lb_gauges_start(run, err);
     if (opened && rc == 0) {
         execute(run);
         return conclude(run, scenario, err);

@@ -34,6 +34,7 @@ struct lb_joining {
 
 struct lb_active_run;
 struct lb_beater;
+struct lb_gauges;
 struct lb_peers;
 
 /* Access to other ranks for a waiting function: the leader's, or a follower's. */
@@ -82,8 +83,11 @@ struct lb_active_run {
     uint64_t n_told;    /* ordered by another rank, and not yet passed to a worker */
     uint64_t next_fault_ns, faults_over_ns;
     struct lb_random fault_random;
-    struct lb_beater *beater;    /* of workers that are threads of this process; NULL: none */
-    struct lb_readers *readers;  /* NULL: none */
+    struct lb_beater *beater;   /* of workers that are threads of this process; NULL: none */
+    struct lb_readers *readers; /* NULL: none */
+    struct lb_gauges *gauges;   /* NULL: the server is not asked */
+    double own_cpu_ns;          /* of this program, when the last interval ended */
+    uint64_t own_cpu_at_ns;
     int64_t counted[LB_COUNTED]; /* at the end, by the strategy's own statement */
     bool is_counted;
     bool is_endless;  /* items come back after they were ended: the run was over at once */

@@ -208,6 +208,7 @@ static int prepare(struct lb_scheduler *state)
                            : args->n_repeat;
     report->reference = args->reference;
     report->costs = args->costs;
+    report->has_series = args->series != NULL;
     report->keeps_histories = args->keep_history;
     report->records = !args->no_record;
     report->keeps_tables = args->keep;
@@ -351,6 +352,7 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
                                .sample_waits = args->costs || state->campaign->sample_waits ||
                                                cell->compares_servers,
                                .read_plans = cell->compares_servers && cell->n_runs == 0,
+                               .has_series = args->series != NULL,
                                .record = !args->no_record,
                                .keep = args->keep,
                                .is_watched = state->telemetry.endpoint != NULL || args->top};

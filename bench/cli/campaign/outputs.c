@@ -2,6 +2,7 @@
 #include "outputs.h"
 
 #include "format_names.h"
+#include "series.h"
 #include "terminal.h"
 
 #include <stdio.h>
@@ -144,7 +145,27 @@ int lb_outputs_open(struct lb_outputs *outputs)
         rc = lb_output_open(&written->output, written->path, outputs->err);
         written->state.out = written->output.file;
     }
-    return rc == 0 ? 0 : lb_fail_prefix(outputs->err, "option --format");
+    if (rc != 0)
+        return lb_fail_prefix(outputs->err, "option --format");
+    rc = outputs->args->series != NULL
+             ? lb_output_open(&outputs->series, outputs->args->series, outputs->err)
+             : 0;
+    return rc == 0 ? 0 : lb_fail_prefix(outputs->err, "option --series");
+}
+
+/* Writes --series, or with an error before it leaves its file as it was. */
+static int end_series(struct lb_outputs *outputs, int rc)
+{
+    if (outputs->series.file == NULL)
+        return rc;
+    struct lb_error err;
+    int written = rc == 0 ? lb_series_write(outputs->report, outputs->series.file, &err) : rc;
+    written = lb_output_close(&outputs->series, written, &err);
+    outputs->series.file = NULL;
+    if (rc != 0 || written == 0)
+        return rc;
+    *outputs->err = err;
+    return lb_fail_prefix(outputs->err, "option --series: %s", outputs->args->series);
 }
 
 void lb_outputs_begin(struct lb_outputs *outputs, struct lb_outlook *const *outlooks, size_t n)
@@ -188,7 +209,7 @@ int lb_outputs_end(struct lb_outputs *outputs, struct lb_outlook *const *outlook
         }
     }
     outputs->n_open = 0;
-    return worst;
+    return end_series(outputs, worst);
 }
 
 void lb_outputs_fail(struct lb_outputs *outputs)
@@ -198,6 +219,7 @@ void lb_outputs_fail(struct lb_outputs *outputs)
     for (size_t i = 0; i < outputs->n_open; i++)
         if (outputs->all[i].path != NULL)
             lb_output_close(&outputs->all[i].output, LB_E_ENV, &ignored);
+    end_series(outputs, LB_E_ENV);
     if (written->sink->fail != NULL)
         written->sink->fail(&written->state);
 }

@@ -24,7 +24,8 @@ struct lb_outputs {
     struct lb_error *err;
     struct lb_written all[LB_OUTPUTS_MOST];
     size_t n;
-    size_t n_open; /* the first n_open have open files */
+    size_t n_open;           /* the first n_open have open files */
+    struct lb_output series; /* --series; without a file: not open */
 };
 
 /* Reads the words of --format; of: the kind of output, enum lb_sink_use. args, report, usual and

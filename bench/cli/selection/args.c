@@ -1,6 +1,7 @@
 /* Arguments: see args.h. popt's own --help would exit; ours is an ordinary flag. */
 #include "cli.h"
 #include "combinations.h"
+#include "flag.h"
 #include "format_names.h"
 #include "help.h"
 #include "nearest.h"
@@ -10,22 +11,6 @@
 #include <popt.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum flag_kind {
-    FLAG_SWITCH, /* bool */
-    FLAG_TEXT,   /* char *: the last one wins */
-    FLAG_WORDS   /* struct lb_words: may be given several times */
-};
-
-struct flag {
-    const char *name;
-    char letter;
-    enum flag_kind kind;
-    size_t offset; /* in struct lb_args */
-    unsigned groups;
-    const char *argument;
-    const char *help; /* %s: the command's formats, see format_names.h */
-};
 
 enum { MOST_PROGRESS_S = 1000000 };
 
@@ -110,6 +95,8 @@ static const struct flag flags[] = {
      "does not drop the tables at the end"},
     {"costs", 0, FLAG_SWITCH, TO(costs), LB_FLAGS_COSTS, NULL,
      "shows costs per success on the server and on this machine, and samples wait events"},
+    {"series", 0, FLAG_TEXT, TO(series), LB_FLAGS_COSTS, "FILE",
+     "writes a row for each second to FILE (CSV): rate, waits, backlog, CPU, the server's figures"},
     {"metrics", 0, FLAG_TEXT, TO(metrics_at), LB_FLAGS_COSTS, "[HOST:]PORT",
      "serves live figures to Prometheus at http://HOST:PORT/metrics, to this machine only; 0: any "
      "free port"},

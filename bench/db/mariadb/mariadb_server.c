@@ -1,6 +1,7 @@
 /* Queries to a MariaDB server about itself and other sessions. */
 #include "mariadb_conn.h"
 #include "mariadb_wire.h"
+#include "proc.h"
 
 #include <errmsg.h>
 #include <mysqld_error.h>
@@ -182,6 +183,30 @@ int lb_maria_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct 
         "information_schema.tables WHERE table_schema = DATABASE() "
         "AND table_name <> '" LB_LIFE_TABLE "'",
         fact, arg, err);
+}
+
+/* Rows are the engine's estimate; all else is the server's. */
+int lb_maria_levels(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
+{
+    return report_rows(
+        conn,
+        "SELECT 'buffers_hit', CAST(a.variable_value AS SIGNED) - CAST(b.variable_value AS SIGNED) "
+        "FROM information_schema.global_status a, information_schema.global_status b "
+        "WHERE a.variable_name = 'INNODB_BUFFER_POOL_READ_REQUESTS' "
+        "AND b.variable_name = 'INNODB_BUFFER_POOL_READS' "
+        "UNION ALL SELECT CASE variable_name WHEN 'INNODB_BUFFER_POOL_READS' THEN 'buffers_read' "
+        "ELSE 'locks_waited' END, variable_value FROM information_schema.global_status "
+        "WHERE variable_name IN ('INNODB_BUFFER_POOL_READS', 'INNODB_ROW_LOCK_CURRENT_WAITS') "
+        "UNION ALL SELECT 'live_rows', COALESCE(SUM(table_rows), 0) FROM "
+        "information_schema.tables WHERE table_schema = DATABASE() "
+        "AND table_name <> '" LB_LIFE_TABLE "'",
+        fact, arg, err);
+}
+
+int32_t lb_maria_server_pid(struct lb_conn *conn)
+{
+    pid_t pid = lb_proc_peer((int)mysql_get_socket(conn->my));
+    return lb_proc_is(pid, "mariadbd") || lb_proc_is(pid, "mysqld") ? (int32_t)pid : 0;
 }
 
 /* Uptime is in seconds, from the same clock reading as NOW(): the difference stays the same. */

@@ -1,5 +1,6 @@
 /* Queries to a PostgreSQL server about itself and other sessions. */
 #include "postgres_conn.h"
+#include "proc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -180,6 +181,42 @@ int lb_pg_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_
     snprintf(both, sizeof both, "%s%s%s", conn->pooled ? conn->settings : "",
              conn->pooled ? "; " : "", sql);
     return report_rows(conn, both, fact, arg, err);
+}
+
+/* Only vacuums of this database are counted, those that a user started too. */
+int lb_pg_levels(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err)
+{
+    char sql[1600];
+    snprintf(
+        sql, sizeof sql,
+        "%s%sSELECT k, v::text FROM pg_stat_database, LATERAL (VALUES ('buffers_hit', blks_hit), "
+        "('buffers_read', blks_read)) AS x(k, v) WHERE datname = current_database() "
+        "UNION ALL SELECT 'live_rows', coalesce(sum(n_live_tup), 0)::text FROM "
+        "pg_stat_user_tables WHERE schemaname = current_schema() AND relname <> '" LB_LIFE_TABLE
+        "' UNION ALL SELECT 'checkpoints', (%s)::text "
+        "UNION ALL SELECT 'vacuums', count(*)::text FROM pg_stat_progress_vacuum "
+        "WHERE datname = current_database() "
+        "UNION ALL SELECT k, v::text FROM (SELECT count(*) AS n, count(*) FILTER (WHERE NOT "
+        "granted) AS waited FROM pg_locks WHERE pid <> pg_backend_pid()) l, "
+        "LATERAL (VALUES ('locks', n), ('locks_waited', waited)) AS x(k, v)",
+        conn->pooled ? conn->settings : "", conn->pooled ? "; " : "",
+        PQserverVersion(conn->pg) >= 170000
+            ? "SELECT num_timed + num_requested FROM pg_stat_checkpointer"
+            : "SELECT checkpoints_timed + checkpoints_req FROM pg_stat_bgwriter");
+    return report_rows(conn, sql, fact, arg, err);
+}
+
+/* Over TCP the session's own process is looked for, by the number that the server gave. */
+int32_t lb_pg_server_pid(struct lb_conn *conn)
+{
+    static const char program[] = "postgres";
+    const char *host = PQhostaddr(conn->pg);
+    pid_t pid = lb_proc_peer(PQsocket(conn->pg));
+    if (pid == 0 && !conn->pooled && host != NULL &&
+        (strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0) &&
+        lb_proc_is(PQbackendPID(conn->pg), program))
+        pid = lb_proc_parent(PQbackendPID(conn->pg));
+    return lb_proc_is(pid, program) ? (int32_t)pid : 0;
 }
 
 /* A server that lost one of its processes ends all sessions and recovers, and its first process

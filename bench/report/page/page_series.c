@@ -2,6 +2,7 @@
  * run.
  */
 #include "lines.h"
+#include "outcome.h"
 #include "page.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 
 enum {
     MOST_POINTS = 40000, /* seconds of all runs together */
-    FEWEST_POINTS = 30   /* of one run */
+    FEWEST_POINTS = 30,  /* of one run */
+    INTERVAL_NUMBERS = 6 /* of an interval, before its gauges */
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -47,28 +49,53 @@ static json_int_t number_of(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
-/* One interval: start, length, successes, refusals, p50, p99. Into the run's array, or into its
- * last entry when that is shorter than shortest_ns: sums, and of the quantiles the larger. */
+/* The larger of two numbers; null: unknown. Borrows. */
+static json_t *larger(json_t *a, json_t *b)
+{
+    return !json_is_number(a) || (json_is_number(b) && json_number_value(b) > json_number_value(a))
+               ? b
+               : a;
+}
+
+/* The gauges behind the other numbers of an interval. */
+static int add_gauges(json_t *interval, const json_t *line)
+{
+    int rc = 0;
+    for (size_t g = 0; g < LB_GAUGES && rc == 0; g++) {
+        json_t *is = json_object_get(line, lb_gauge_name((enum lb_gauge)g));
+        is = larger(json_array_get(interval, INTERVAL_NUMBERS + g), is);
+        json_t *value = json_is_number(is) ? json_deep_copy(is) : json_null();
+        rc = json_array_size(interval) > INTERVAL_NUMBERS + g
+                 ? json_array_set_new(interval, INTERVAL_NUMBERS + g, value)
+                 : json_array_append_new(interval, value);
+    }
+    return rc;
+}
+
+/* One interval: start, length, successes, refusals, p50, p99 and the gauges. Into the run's array,
+ * or into its last entry when that is shorter than shortest_ns: sums, and of the quantiles and
+ * gauges the larger. */
 static int add_interval(json_t *runs, json_int_t run, const json_t *line, json_int_t shortest_ns)
 {
     while ((json_int_t)json_array_size(runs) < run)
         json_array_append_new(runs, json_array());
     json_t *array = json_array_get(runs, (size_t)run - 1);
     json_t *last = json_array_get(array, json_array_size(array) - 1);
-    static const char *const keys[] = {"start_ns", "length_ns", "successes",
-                                       "refusals", "p50_ns",    "p99_ns"};
+    static const char *const keys[INTERVAL_NUMBERS] = {"start_ns", "length_ns", "successes",
+                                                       "refusals", "p50_ns",    "p99_ns"};
     if (last == NULL || json_integer_value(json_array_get(last, 1)) >= shortest_ns) {
         last = json_array();
-        for (size_t i = 0; i < 6; i++)
+        for (size_t i = 0; i < INTERVAL_NUMBERS; i++)
             json_array_append_new(last, json_integer(number_of(line, keys[i])));
-        return json_array_append_new(array, last);
+        int rc = add_gauges(last, line);
+        return json_array_append_new(array, last) != 0 ? -1 : rc;
     }
-    for (size_t i = 1; i < 6; i++) {
+    for (size_t i = 1; i < INTERVAL_NUMBERS; i++) {
         json_int_t was = json_integer_value(json_array_get(last, i));
         json_int_t is = number_of(line, keys[i]);
         json_array_set_new(last, i, json_integer(i < 4 ? was + is : is > was ? is : was));
     }
-    return 0;
+    return add_gauges(last, line);
 }
 
 /* The interval that keeps the total number of points of all runs below a limit. */

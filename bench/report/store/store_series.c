@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
+#include <math.h>
 #include <string.h>
 
 static void tag_of(const struct lb_cell *cell, size_t run, const char *operation,
@@ -68,6 +69,19 @@ static json_t *known_ns(uint64_t ns)
     return ns > 0 ? json_integer((json_int_t)ns) : json_null();
 }
 
+/* Adds what is known of the server, its tables and this program. */
+static int put_gauges(json_t *line, const struct lb_interval *interval)
+{
+    int rc = 0;
+    for (int g = 0; g < LB_GAUGES && rc == 0; g++)
+        if (!isnan(interval->gauges[g]))
+            rc = json_object_set_new(line, lb_gauge_name((enum lb_gauge)g),
+                                     json_real(interval->gauges[g]));
+    return rc == 0 && interval->wait[0] != '\0'
+               ? json_object_set_new(line, "wait", json_string(interval->wait))
+               : rc;
+}
+
 int lb_store_intervals(const struct lb_report *report, FILE *file, struct lb_error *err)
 {
     for (size_t i = 0; i < report->n_cells; i++) {
@@ -84,7 +98,8 @@ int lb_store_intervals(const struct lb_report *report, FILE *file, struct lb_err
                     "refusals", (json_int_t)interval->n_refusals, "p50_ns",
                     known_ns(interval->p50_ns), "p99_ns", known_ns(interval->p99_ns), "overlaps",
                     (json_int_t)interval->n_overlaps);
-                bool written = line != NULL && json_dumpf(line, file, JSON_COMPACT) == 0 &&
+                bool written = line != NULL && put_gauges(line, interval) == 0 &&
+                               json_dumpf(line, file, JSON_COMPACT) == 0 &&
                                fputc('\n', file) != EOF;
                 json_decref(line);
                 if (!written)

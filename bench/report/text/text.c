@@ -674,6 +674,7 @@ static void text_end(struct lb_sink_state *state)
     lb_text_open(state);
     lb_text_sessions(state);
     lb_text_ranks(state);
+    lb_text_series(state);
     lb_text_steady(state);
     lb_text_untested(state);
     if (lb_text_batches(state) != 0 || lb_text_faults(state) != 0 || lb_text_ranking(state) != 0 ||

@@ -38,6 +38,8 @@ void lb_text_ranks(const struct lb_sink_state *state);
 /* The operation whose arrivals an open loop plans. */
 enum lb_measure lb_open_measure(const struct lb_outcome *run);
 
+/* Each run over time, where --series asks for it. */
+void lb_text_series(const struct lb_sink_state *state);
 /* Whether the runs had reached a steady state. */
 void lb_text_steady(const struct lb_sink_state *state);
 /* Names the guarantees that rows claim and that no run of the row tested. */

@@ -1,10 +1,10 @@
 /* The measured part by seconds: rates and latencies while the run goes on. */
 #include "intervals.h"
 
+#include "gauges.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#define INTERVAL_NS UINT64_C(1000000000)
 
 uint64_t lb_run_refusals(const struct lb_active_run *run)
 {
@@ -29,7 +29,8 @@ const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
     bool has_begun = run->interval_ns != 0;
     if (!has_begun)
         run->interval_ns = run->measure_ns;
-    if (now_ns < run->interval_ns + INTERVAL_NS && !(force && now_ns > run->interval_ns))
+    if (now_ns < run->interval_ns + lb_run_interval_ns(run->request->scenario) &&
+        !(force && now_ns > run->interval_ns))
         return NULL;
     uint64_t sums[LB_COARSE_BUCKETS];
     uint64_t successes = lb_run_successes(run), refusals = lb_run_refusals(run);
@@ -50,6 +51,7 @@ const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
                              .p50_ns = lb_coarse_quantile(sums, run->interval_sums, 0.5),
                              .p99_ns = lb_coarse_quantile(sums, run->interval_sums, 0.99),
                              .n_overlaps = lb_live_overlaps(run->live) + run->elsewhere.n_overlaps};
+    lb_gauges_take(run, interval);
     memcpy(run->interval_sums, sums, sizeof sums);
     run->interval_successes = successes;
     run->interval_refusals = refusals;

@@ -5,6 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SECOND_NS      UINT64_C(1000000000)
+#define MOST_INTERVALS 7200
+
+uint64_t lb_run_interval_ns(const struct lb_scenario *scenario)
+{
+    const uint64_t most_ns = MOST_INTERVALS * SECOND_NS;
+    return scenario->duration_ns <= most_ns
+               ? SECOND_NS
+               : (scenario->duration_ns + most_ns - 1) / most_ns * SECOND_NS;
+}
+
 static const char *setting_of(const struct lb_run_plan *plan, const struct lb_option *option)
 {
     const char *value = option->default_value;

@@ -12,13 +12,42 @@
 
 #include <stdio.h>
 
-/* One second of the measured part, for charts and the live view; quantiles within 7 %. */
+/* What a run's server, tables and program are at. Rates are by the second. */
+enum lb_gauge {
+    LB_G_BACKLOG,      /* queue: items that were put and are not completed */
+    LB_G_CPU,          /* of this program: in cores */
+    LB_G_MEMORY_BYTES, /* of this program: resident */
+    LB_G_SERVER_CPU,   /* in cores, where it is on this machine */
+    LB_G_LIVE_ROWS,
+    LB_G_DEAD_ROWS,
+    LB_G_TABLE_BYTES,
+    LB_G_INDEX_BYTES,
+    LB_G_DATABASE_BYTES, /* SQLite: the file */
+    LB_G_BUFFERS_HIT,
+    LB_G_BUFFERS_READ,
+    LB_G_WAL_BYTES,   /* of MariaDB: redo */
+    LB_G_CHECKPOINTS, /* in the interval */
+    LB_G_VACUUMS,     /* under way */
+    LB_G_LOCKS,
+    LB_G_LOCKS_WAITED,
+    LB_G_HISTORY_LENGTH, /* MariaDB: transactions that are not purged */
+    LB_G_WAITING,        /* sessions of the run that wait */
+    LB_GAUGES
+};
+/* "server_cpu": the column of a series. */
+const char *lb_gauge_name(enum lb_gauge gauge);
+enum { LB_GAUGE_WAIT = 40 };
+
+/* One second of the measured part (of a long run, several), for charts and the live view; quantiles
+ * within 7 %. */
 struct lb_interval {
     uint64_t start_ns, length_ns; /* start: after the measured part's start */
     uint64_t n_successes, n_refusals;
-    uint64_t n_due;          /* open loop: arrivals that were meant to come in it */
-    uint64_t p50_ns, p99_ns; /* of acquires or claims, open loop: responses; 0: too few */
-    uint64_t n_overlaps;     /* seen by the live witness, so far */
+    uint64_t n_due;           /* open loop: arrivals that were meant to come in it */
+    uint64_t p50_ns, p99_ns;  /* of acquires or claims, open loop: responses; 0: too few */
+    uint64_t n_overlaps;      /* seen by the live witness, so far */
+    double gauges[LB_GAUGES]; /* NAN: unknown */
+    char wait[LB_GAUGE_WAIT]; /* the most frequent wait of the sessions; "": none */
 };
 
 /* How far the measured part had come: the test for a steady state looks at the rates between. */
@@ -124,6 +153,8 @@ struct lb_outcome {
     struct lb_ranks ranks; /* of a run that several did together */
 };
 
+/* How long the intervals of a run are: a second, and more in a run of hours. */
+uint64_t lb_run_interval_ns(const struct lb_scenario *scenario);
 /* An outcome without any measurement yet. 0 or LB_E_MEMORY. */
 int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outcome,
                    struct lb_error *err);

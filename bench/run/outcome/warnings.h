@@ -9,11 +9,6 @@
 /* outlasted: the lease of a drain whose every hold outlasts it, so that others are given each item
  * over and over and the queue may never be empty; 0: it is no such run. */
 uint64_t lb_run_outlasted_ns(const struct lb_active_run *run);
-/* The number of completions so far that no other worker's claim explains: those that were accepted,
- * and, where nothing takes an item from its worker, those that found nothing to complete. */
-uint64_t lb_run_completions(const struct lb_active_run *run);
-/* The number of items that were put, or are being put. */
-uint64_t lb_run_items_put(const struct lb_active_run *run);
 int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err);
 /* Of processes that ended by themselves: of a rank that follows, which tells the first. */
 void lb_run_warn_of_ends(struct lb_active_run *run);

@@ -28,6 +28,7 @@ struct lb_run_plan {
     struct lb_trace_file *trace;  /* programs: a line for each statement goes there; NULL: none */
     bool sample_waits;            /* sample wait events, if the engine reports them */
     bool read_plans;              /* how the server executes each operation, before the workers */
+    bool has_series;              /* ask the server once in each interval what it is at */
     bool is_watched;              /* report the waits in progress, too: a walk over all workers */
     bool record;                  /* write a history at all (off: verdicts are not tested) */
     bool keep;                    /* leave the space in the database */

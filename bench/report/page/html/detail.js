@@ -41,6 +41,7 @@ LB.drawCell = function (body, cell) {
   if (cell.reproduce) body.appendChild(LB.el("code", { "class": "command", tabindex: "0" }, cell.reproduce));
   if (cell.history) LB.zooms(body, cell);
   LB.overTime(body, cell);
+  LB.gaugesOverTime(body, cell);
   LB.spectrum(body, cell);
   LB.heat(body, cell);
   LB.strips(body, cell);
@@ -155,6 +156,19 @@ LB.overTime = function (body, cell) {
       cell.runs.some(function (r) { return r.faults > 0; }) ? "There were faults; only a kept history (--keep-history) says when." : "One line for each run.");
     LB.intervalChart(body, cell, "99th percentile over time", "p99", function (i) { return i[5] > 0 ? i[5] : null; }, LB.ns, "Of an acquire or claim, second by second, within 7 %; in an open loop from the intended start. Where a second has fewer than 1000 samples nothing is drawn. A latency heat map needs the history (--keep-history).");
   }
+};
+
+/* What the server, its tables and lockbench were at: index behind the six numbers of an interval. */
+LB.gauges = [["Items not done", "items"], ["CPU of lockbench", "cores"], ["Memory of lockbench", "bytes"], ["CPU of the server", "cores"], ["Live rows", "rows"], ["Dead rows", "rows"],
+  ["Tables", "bytes"], ["Indexes", "bytes"], ["Database", "bytes"], ["Buffers hit", "per second"], ["Buffers read", "per second"], ["WAL or redo", "bytes per second"], ["Checkpoints", "in the interval"],
+  ["Vacuums under way", "vacuums"], ["Locks", "locks"], ["Locks that are waited for", "locks"], ["Transactions not purged", "transactions"], ["Sessions that wait", "sessions"]];
+
+LB.gaugesOverTime = function (body, cell) {
+  LB.gauges.forEach(function (gauge, g) {
+    var value = function (p) { return p.length > 6 + g ? p[6 + g] : null; };
+    if ((cell.intervals || []).some(function (r) { return r.some(function (p) { return value(p) > 0; }); }))
+      LB.intervalChart(body, cell, gauge[0] + " over time", gauge[1], value, LB.count, null);
+  });
 };
 
 LB.quantile = function (values, q) { return d3.quantile(values.slice().sort(d3.ascending), q); };
