@@ -48,6 +48,12 @@ like(stderr(), qr/without fsync/, '--fast says what it does');
 ($out, $status) = servers('start', '--fast', '--dir', "$top/a");
 is($out, join('', map { "$_\n" } @uris), 'a second start keeps what runs');
 
+my ($major) = $uris[0] =~ /%2Fpg(1\d)%2F/;
+($out, $status) = servers('start', '--fast', '--dir', "$top/a", "pg$major");
+is($out, "$uris[0]\n", "pg$major is the installed version");
+($out, $status) = servers('start', '--fast', '--dir', "$top/a", 'pg9');
+is($status, 2, 'a version that npm does not have is no kind');
+
 ($out, $status) = servers('start', '--dir', "$top/b");
 is($status, 0, 'a second set beside it') or diag stderr();
 isnt((split /\n/, $out)[0], $uris[0], '... is another one');
