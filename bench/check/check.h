@@ -54,9 +54,11 @@ struct lb_model {
     uint64_t progress_bound_ns;  /* 0: progress is not tested */
     uint64_t progress_demand_ns; /* the scenario may itself keep a worker waiting so long: with a
                                     shorter bound progress is not tested; 0: not known */
-    uint64_t recovery_bound_ns;  /* 0: recovery is not tested */
-    uint32_t attempts;           /* queue: maximum attempts of an item; 0: no limit */
-    uint32_t groups;             /* queue: item i is of group i % groups; 0: unknown */
+    bool item_waits; /* queue: some workers are idle, and no item waits for its first claim for
+                        longer than the bound on waits either */
+    uint64_t recovery_bound_ns; /* 0: recovery is not tested */
+    uint32_t attempts;          /* queue: maximum attempts of an item; 0: no limit */
+    uint32_t groups;            /* queue: item i is of group i % groups; 0: unknown */
     uint64_t
         period_ns; /* queue: time after its completion at which an item is due again; 0: never */
     struct lb_doubt doubts[LB_DOUBTS];

@@ -71,6 +71,8 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
     if (model->progress_demand_ns > 0)
         append(buf, size, &used, "progress_demand_ns=%llu\n",
                (unsigned long long)model->progress_demand_ns);
+    if (model->item_waits)
+        append(buf, size, &used, "item_waits=1\n");
     if (model->attempts > 0)
         append(buf, size, &used, "attempts=%u\n", model->attempts);
     if (model->tick_ms > 0)
@@ -268,6 +270,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_number(meta, "end_ns", &model.end_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "progress_bound_ns", &model.progress_bound_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "progress_demand_ns", &model.progress_demand_ns, err);
+    rc = rc != 0 ? rc : read_flag(meta, "item_waits", &model.item_waits, err);
     rc = rc != 0 ? rc : read_number(meta, "recovery_bound_ns", &model.recovery_bound_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "period_ns", &model.period_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "groups", &groups, err);

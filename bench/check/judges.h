@@ -35,6 +35,8 @@ int lb_judge_queue_fifo(struct lb_case *c);
 int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n);
 int lb_judge_recovery(struct lb_case *c);
 int lb_judge_item_deaths(struct lb_case *c);
+/* Progress of items, where the model asks for it. */
+void lb_judge_item_waits(struct lb_case *c);
 /* Who died, by its claim or grant; the next one, if there was one; and words for both. */
 struct lb_recovery {
     uint32_t log, event;

@@ -225,7 +225,7 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
 {
     /* Only a process can be killed: a run with deaths gives each worker one. */
     struct lb_scenario all = *plan->scenario, scenario;
-    if (all.fault == LB_FAULT_KILL && all.processes == 0)
+    if (lb_fault_is(all.fault, LB_FAULT_KILLS) && all.processes == 0)
         all.processes = all.workers + (all.shape == LB_QUEUE ? all.producers : 0);
     scenario = all;
     struct lb_run_plan request = *plan;

@@ -23,6 +23,7 @@ static void what_is_written_is_read(void **state)
                              .end_ns = UINT64_C(123456789012345),
                              .progress_bound_ns = 7,
                              .progress_demand_ns = 6,
+                             .item_waits = true,
                              .recovery_bound_ns = 8,
                              .period_ns = 9};
     char text[1000];
@@ -40,6 +41,7 @@ static void what_is_written_is_read(void **state)
     assert_ptr_equal(read.capacity, read_capacity);
     assert_int_equal(read.period_ns, 9);
     assert_int_equal(read.progress_demand_ns, 6);
+    assert_true(read.item_waits);
     char again[1000];
     lb_model_format(&read, again, sizeof again);
     assert_string_equal(again, text);

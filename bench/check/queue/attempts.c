@@ -3,7 +3,7 @@
  * A completion, clear-error, clear-all-errors and reset-all let the count begin anew. So two groups
  * of claims count: those that were answered before the first of these could take effect, and those
  * that were requested after the last one had certainly ended. A claim that was not answered may not
- * have happened, and does not count.
+ * have happened, and does not count. Only items that were claimed as often as is allowed test it.
  */
 #include "guarantee_kind.h"
 #include "item_ops.h"
@@ -54,9 +54,10 @@ void lb_judge_attempts(const struct lb_item_ops *ops, const struct lb_item_recor
             last[side] = e;
     }
     int most = n_claims[1] > n_claims[0];
+    struct lb_finding *finding = lb_finding_of(c, LB_G_ATTEMPTS);
+    finding->n_tested += n_claims[most] >= c->model->attempts;
     if (n_claims[most] <= c->model->attempts)
         return;
-    struct lb_finding *finding = lb_finding_of(c, LB_G_ATTEMPTS);
     finding->n_violations++;
     struct lb_witness *witness = lb_witness_new(finding);
     if (witness == NULL)
@@ -76,5 +77,7 @@ static const char *cannot_say(const struct lb_case *c)
     return c->model->attempts == 0 ? "the number of attempts is not known (-- attempts: N)" : NULL;
 }
 
-const struct lb_guarantee_kind lb_guarantee_attempts = {.cannot_say = cannot_say,
-                                                        .nothing = "nothing was claimed"};
+const struct lb_guarantee_kind lb_guarantee_attempts = {
+    .cannot_say = cannot_say,
+    .nothing = "no item was claimed as often as the file "
+               "allows"};

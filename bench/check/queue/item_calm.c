@@ -313,7 +313,7 @@ static void conclude(const struct calm *calm)
         const struct state *state = &calm->states[i];
         struct lb_id *id = &c->ids[i];
         uint32_t n_claims = state->n_ends + (state->closed == LB_NEVER);
-        bool is_counted = lb_wants_attempts(c) && n_claims > c->model->attempts;
+        bool is_counted = lb_wants_attempts(c) && n_claims >= c->model->attempts;
         if (!id->is_odd || state->is_other || !state->is_claimed || is_counted)
             continue;
         id->is_odd = 0;

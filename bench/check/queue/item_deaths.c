@@ -11,6 +11,8 @@
  * and a long backlog takes its time. So the bound counts from the death, or from the last claim of
  * an item that was put before then and was claimed before the dead's item, whichever is later: the
  * work that lay before it was done by then.
+ *
+ * An item that reached the protocol's attempt limit is a dead letter, and does not come back.
  */
 #include "guarantee_kind.h"
 #include "judges.h"
@@ -127,6 +129,20 @@ static bool was_let_go(const struct lb_case *c, const struct lb_item_record *cla
     return low < c->let_go.n && all[low].id == claim->id && all[low].log == claim->log;
 }
 
+/* Was it tried so often that the protocol has, or may have, given it up? See loss.c. */
+static bool is_given_up(struct lb_case *c, size_t first, size_t end)
+{
+    uint64_t n = 0;
+    for (size_t k = first; k < end; k++)
+        n += event_at(c, k)->op == LB_OP_ITEM;
+    if (c->model->attempts == 0 || 2 * n < c->model->attempts)
+        return false;
+    if (n < c->model->attempts)
+        c->doubt[guarantee_of_stuck(c)] = "an item of a dead worker was not claimed again, and "
+                                          "may have reached the attempt limit";
+    return true;
+}
+
 /* The claim at place i of the items first .. end - 1, all of one id, was its claimer's last
  * operation.
  */
@@ -156,6 +172,8 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
             next = e;
     }
     if ((unclear && next == NULL) || was_let_go(c, dead))
+        return 0;
+    if (next == NULL && is_given_up(c, first, end))
         return 0;
     struct lb_measures *measures = &c->out->measures;
     uint64_t until = next != NULL ? next->high : c->end_ns;

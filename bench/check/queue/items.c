@@ -6,6 +6,7 @@
  */
 #include "guarantee_kind.h"
 #include "item_ops.h"
+#include "judges.h"
 
 #include "units.h"
 
@@ -331,8 +332,10 @@ int lb_judge_items(struct lb_case *c)
     free(judge.ops.busy.items);
     lb_finding_of(c, LB_G_NO_DUPLICATE)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_ONCE)->n_tested = c->out->measures.n_claims;
-    lb_finding_of(c, LB_G_ATTEMPTS)->n_tested = c->out->measures.n_claims;
+    if (c->model->attempts == 1) /* most items have one claim, and were not looked at */
+        lb_finding_of(c, LB_G_ATTEMPTS)->n_tested = c->out->measures.n_claims;
     lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested = c->n_releases;
+    lb_judge_item_waits(c);
     return rc;
 }
 

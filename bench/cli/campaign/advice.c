@@ -10,7 +10,8 @@
 static bool dies_between(const struct lb_outlook *o, const struct lb_cell *cell)
 {
     return o->features.begin_parted &&
-           (cell->is_explored ? cell->explored.deaths > 0 : cell->scenario.fault == LB_FAULT_KILL);
+           (cell->is_explored ? cell->explored.deaths > 0
+                              : lb_fault_is(cell->scenario.fault, LB_FAULT_KILLS));
 }
 
 static struct lb_advice advise_death(const struct lb_outlook *o)

@@ -28,7 +28,7 @@ static bool is_spoilt(const struct lb_cell *cell)
     if (last->state != LB_RUN_COMPLETE)
         return false;
     bool stood_still = last->judgement.measures.n_stalls > 0;
-    bool dies = cell->scenario.fault == LB_FAULT_KILL ||
+    bool dies = lb_fault_is(cell->scenario.fault, LB_FAULT_KILLS) ||
                 (stood_still && last->judgement.measures.n_deaths > 0);
     return (cell->scenario.recovery_bound_ns > 0 && dies && is_untested(cell, LB_G_RECOVERY)) ||
            (scenario->progress_bound_ns > 0 && is_long_enough && stood_still &&

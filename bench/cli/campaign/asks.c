@@ -67,10 +67,13 @@ static void stretch(struct lb_scenario *s, uint64_t factor)
     const uint64_t bound_ns = s->recovery_bound_ns, ttl_ns = s->ttl_ns;
     const uint64_t duration_ns = s->duration_ns;
     lb_scenario_stretch(s, factor);
-    s->duration_ns = factor > 3 ? s->duration_ns / 3 : duration_ns;
+    if (s->fault != LB_FAULT_POISON) /* it needs a lease for each attempt */
+        s->duration_ns = factor > 3 ? s->duration_ns / 3 : duration_ns;
     if (bound_ns == 0 || s->fault_interval_ns == 0)
         return;
     s->recovery_bound_ns = bound_ns + 2 * (s->ttl_ns - ttl_ns);
+    if (s->fault == LB_FAULT_POISON)
+        return;
     /* The bound counts from when the lease or the limit of the dead is over. */
     uint64_t behind_ns = s->recovery_bound_ns + s->ttl_ns + s->fault_interval_ns;
     if (s->fault == LB_FAULT_KILL && s->duration_ns < behind_ns + SOME_DEATHS_NS)

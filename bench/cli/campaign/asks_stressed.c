@@ -471,6 +471,25 @@ static void lose_workers(struct lb_asking *m)
     }
 }
 
+/* So long that an item which always comes back is claimed more often than is allowed. */
+static void poison(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    const uint32_t attempts = m->program->attempts;
+    if (!f->has_error && !f->has_retry && attempts == 0)
+        return;
+    struct lb_ask *ask = add_stressed(
+        m, "steady", "poison", attempts > 15 ? 9000 : 4000,
+        attempts > 0   ? "it limits the attempts: some items kill, or fail, whoever claims them"
+        : f->has_error ? "it has error: some items kill, or fail, whoever claims them"
+                       : "it has retry: some items kill, or fail, whoever claims them");
+    set(ask, "put-interval", "40ms");
+    set(ask, "recover", f->recovers_by_time ? "40ms" : "0");
+    set(ask, "duration", attempts > 15 ? "8s" : "3500ms");
+    set(ask, "recovery-bound", lb_asking_claims(m, LB_G_RECOVERY) ? "2s" : "0");
+    set(ask, "progress-bound", lb_asking_claims(m, LB_G_PROGRESS) ? "2s" : "0");
+}
+
 static void stress_queue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -508,6 +527,7 @@ static void stress_queue(struct lb_asking *m)
     part_clocks(m);
     rescue(m);
     lose_workers(m);
+    poison(m);
     lose_connections(m, "steady");
 }
 

@@ -26,14 +26,15 @@ struct lb_fault_kind {
     /* Of a worker, by its own thread, inside of a hold: of request, or of n items. It may block. */
     void (*inject)(struct lb_worker *worker, const struct lb_request *request,
                    const struct lb_item *items, uint32_t n);
-    /* The order waits for a later hold of the worker. thing: the held resource or item.
-     * Optional. */
-    bool (*postpones)(struct lb_worker *worker, int64_t thing);
+    /* The order waits for a later hold of the worker. Arguments as of inject. Optional. */
+    bool (*postpones)(struct lb_worker *worker, const struct lb_request *request,
+                      const struct lb_item *items, uint32_t n);
     /* May no further worker be told now? By the controlling thread. Optional. */
     bool (*is_enough)(const struct lb_active_run *run);
     /* Before each statement of a worker, on its session; negative: an error. Optional. */
     int (*before)(struct lb_worker *worker, struct lb_error *err);
-    bool is_last; /* a worker that carried it out gets no other order */
+    bool is_last;     /* a worker that carried it out gets no other order */
+    bool is_standing; /* the order stands from the beginning, for each worker; with postpones */
 
     /* Of the world: once. session: NULL if it has none. 0, or an error that ends the run. */
     int (*inject_outside)(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,

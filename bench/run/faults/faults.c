@@ -64,11 +64,10 @@ static void obey(struct lb_worker *worker, const struct lb_request *request,
     /* Relaxed: an order carries no data but itself. */
     enum lb_fault fault = (enum lb_fault)atomic_load_explicit(&worker->order, memory_order_relaxed);
     const struct lb_fault_kind *kind = lb_fault_kinds[fault];
-    int64_t thing = request != NULL ? (int64_t)request->resource : n > 0 ? items[0].id : 0;
-    if (kind == NULL || (kind->postpones != NULL && kind->postpones(worker, thing)))
+    if (kind == NULL || (kind->postpones != NULL && kind->postpones(worker, request, items, n)))
         return;
     /* A worker that is about to die gets no other order, since it would not be carried out. */
-    if (!kind->is_last)
+    if (!kind->is_last && !kind->is_standing)
         atomic_store(&worker->order, LB_FAULT_NONE);
     lb_note_append(worker->op.log, worker->op.process, LB_OP_FAULT, fault, worker->number, 0);
     atomic_fetch_add(&worker->team->n_faults, 1);
@@ -105,7 +104,10 @@ static const struct lb_gate fault_gate = {.before = before, .after = after};
 
 static void opened(struct lb_worker *worker)
 {
-    const struct lb_fault_kind *kind = lb_fault_kinds[worker->team->scenario->fault];
+    const enum lb_fault fault = worker->team->scenario->fault;
+    const struct lb_fault_kind *kind = lb_fault_kinds[fault];
+    if (kind != NULL && kind->is_standing && worker->role != LB_ROLE_PRODUCER)
+        atomic_store(&worker->order, (int)fault);
     if (kind == NULL || kind->before == NULL)
         return;
     worker->session.gate = &fault_gate;
@@ -208,7 +210,8 @@ void lb_faults_end(struct lb_active_run *run)
 static bool gives_orders(const struct lb_active_run *run)
 {
     const struct lb_scenario *scenario = run->request->scenario;
-    return scenario->fault != LB_FAULT_NONE && !run->has_world &&
+    const struct lb_fault_kind *kind = lb_fault_kinds[scenario->fault];
+    return kind != NULL && !kind->is_standing && !run->has_world &&
            lb_team_phase(run->team) == LB_PHASE_MEASURE &&
            (scenario->fault_count == 0 || run->n_orders < scenario->fault_count);
 }

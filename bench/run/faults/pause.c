@@ -5,12 +5,24 @@
 
 #include <signal.h>
 
+static int64_t thing_of(const struct lb_request *request, const struct lb_item *items, uint32_t n)
+{
+    return request != NULL ? (int64_t)request->resource : n > 0 ? items[0].id : 0;
+}
+
+/* A host does not go to sleep. */
+static bool is_host(struct lb_worker *worker, const struct lb_request *request,
+                    const struct lb_item *items, uint32_t n)
+{
+    return lb_zombie_awaits(worker, thing_of(request, items, n));
+}
+
 static void stand_still(struct lb_worker *worker, const struct lb_request *request,
                         const struct lb_item *items, uint32_t n)
 {
     struct lb_team *team = worker->team;
     uint64_t length_ns = team->scenario->fault_length_ns;
-    int64_t thing = request != NULL ? (int64_t)request->resource : n > 0 ? items[0].id : 0;
+    int64_t thing = thing_of(request, items, n);
     if (request == NULL)
         lb_zombie_sleep(worker, thing);
     lb_victim_signal(worker, SIGSTOP);
@@ -37,7 +49,7 @@ static bool too_many_sleep(const struct lb_active_run *run)
 
 const struct lb_fault_kind lb_fault_pause = {
     .inject = stand_still,
-    .postpones = lb_zombie_awaits, /* a host does not go to sleep */
+    .postpones = is_host,
     .is_enough = too_many_sleep,
     .lock_keys = {"fault", "pause", "fault-interval", "450ms", "fault-length", "400ms", "guard",
                   "yes"},

@@ -12,7 +12,8 @@
 
 #define LB_FAULT_LIST(FAULT)                                                                       \
     FAULT(KILL, kill, "kill",                                                                      \
-          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AN_END | LB_FAULT_IS_THE_HOLDERS,                 \
+          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AN_END | LB_FAULT_IS_THE_HOLDERS |                \
+              LB_FAULT_KILLS,                                                                      \
           "kills the holder's process; a new participant takes its place")                         \
     FAULT(PAUSE, pause, "pause", LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_THE_HOLDERS,               \
           "stops the holder, with --processes by SIGSTOP, and lets it go on later")                \
@@ -45,7 +46,9 @@
     FAULT(CANCEL_SYNC, cancel_sync, "cancel-sync",                                                 \
           LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_COMMANDED | LB_FAULT_IS_A_SWITCH,                    \
           "as failover, and commits that wait for the standby are told to wait no more "           \
-          "(--failover-command)")
+          "(--failover-command)")                                                                  \
+    FAULT(POISON, poison, "poison", LB_FAULT_IS_AN_END | LB_FAULT_KILLS,                           \
+          "each claim of certain items kills the worker, fails, or outlasts the lease")
 
 /* All names as one text, each after a comma: "none" LB_FAULT_NAMES. */
 #define LB_FAULT_COMMA_NAME(id, symbol, name, traits, summary) ", " name
@@ -63,7 +66,8 @@ enum lb_fault_trait {
     LB_FAULT_IS_AN_END = 1 << 4,       /* of sessions, by the run itself */
     LB_FAULT_IS_COMMANDED = 1 << 5, /* by a command of the user's; the server is away for a while */
     LB_FAULT_IS_A_SWITCH = 1 << 6,  /* of the primary, on replicated servers */
-    LB_FAULT_IS_THE_HOLDERS = 1 << 7 /* it needs only the holder, on any rank */
+    LB_FAULT_IS_THE_HOLDERS = 1 << 7, /* it needs only the holder, on any rank */
+    LB_FAULT_KILLS = 1 << 8           /* worker processes: each worker needs one of its own */
 };
 
 const char *lb_fault_name(enum lb_fault fault);

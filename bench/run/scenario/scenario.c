@@ -505,6 +505,8 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
 
 uint64_t lb_scenario_deaths(const struct lb_scenario *scenario)
 {
+    if (scenario->fault == LB_FAULT_POISON)
+        return LB_POISON_DEATHS;
     if (scenario->fault != LB_FAULT_KILL)
         return 0;
     uint64_t n = scenario->duration_ns / scenario->fault_interval_ns + 1;

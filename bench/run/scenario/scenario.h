@@ -169,7 +169,9 @@ int lb_scenario_load(const char *name, struct lb_scenario *ret_scenario, struct 
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err);
 /* Why claims cannot go out with the ends before them here; NULL: they can. */
 const char *lb_scenario_unpiped(const struct lb_scenario *scenario);
-/* The maximum number of workers that the fault kill takes: this many may need replacement. */
+/* Fault poison: the limit on deaths; items kill no further worker. */
+enum { LB_POISON_DEATHS = 60 };
+/* The maximum number of workers that a fault kills: this many may need replacement. */
 uint64_t lb_scenario_deaths(const struct lb_scenario *scenario);
 /* The capacity of each resource; *ret_capacity has scenario->resources entries, caller frees. */
 int lb_scenario_capacities(const struct lb_scenario *scenario, uint32_t **ret_capacity,

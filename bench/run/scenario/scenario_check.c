@@ -130,9 +130,15 @@ static int validate_workers(const struct lb_scenario *s, struct lb_error *err)
                        s->name);
     if (s->fault != LB_FAULT_NONE && s->fault_interval_ns == 0)
         return lb_fail(err, LB_E_USAGE, "fault-interval: 0 leaves no time for anything else");
-    if (s->fault == LB_FAULT_KILL && s->processes > 0 && s->processes != s->workers + s->producers)
-        return lb_fail(err, LB_E_USAGE, "processes: fault kill wants one for each worker: %llu",
-                       (unsigned long long)(s->workers + s->producers));
+    const uint64_t n = s->workers + s->producers;
+    if (lb_fault_is(s->fault, LB_FAULT_KILLS) && s->processes > 0 && s->processes != n)
+        return lb_fail(err, LB_E_USAGE, "processes: fault %s wants one for each worker: %llu",
+                       lb_fault_name(s->fault), (unsigned long long)n);
+    if (s->fault == LB_FAULT_POISON && s->fault_count > 0 && s->fault_count >= s->workers)
+        return lb_fail(err, LB_E_USAGE,
+                       "fault-count: of poison, the number of poisonous items: fewer than workers, "
+                       "%llu, so that some are left for the others",
+                       (unsigned long long)s->workers);
     return 0;
 }
 
@@ -198,7 +204,7 @@ static int validate_backlog(const struct lb_scenario *s, struct lb_error *err)
     if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->period_ns > 0)
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with a period");
     if ((s->locked_ahead > 0 || s->dead_rows > 0) &&
-        (s->processes > 0 || s->fault == LB_FAULT_KILL))
+        (s->processes > 0 || lb_fault_is(s->fault, LB_FAULT_KILLS)))
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with processes");
     if ((s->locked_ahead > 0 || s->dead_rows > 0) && s->rows > 0)
         return lb_fail(err, LB_E_USAGE, "locked-ahead and dead-rows: not with rows");

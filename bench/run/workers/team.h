@@ -43,6 +43,7 @@ struct lb_team {
     struct lb_common common;
     _Atomic uint64_t n_faults;      /* that were carried out */
     _Atomic uint64_t n_faults_over; /* including the victim's later actions */
+    _Atomic uint64_t n_poisoned;    /* workers that an item has killed */
     atomic_bool disk_full;          /* fault full: now */
 
     const struct lb_worker_events *events; /* the listeners to the workers: the faults */

@@ -73,6 +73,7 @@ struct lb_worker {
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
     unsigned n_cuts;            /* of its program's connections */
     uint64_t slow_until_ns;     /* its statements are delayed until then */
+    int64_t poison;             /* the item that is to fail in its hands; 0: none */
     bool in_fault;              /* it carried out an order in the hold that it is in */
     bool is_full;               /* its connection has been told that the disk is full */
     atomic_int zombie;          /* zombie.c: it slept past its lease, and is not through */
@@ -172,7 +173,7 @@ static inline void lb_team_new_epoch(struct lb_team *team)
 bool lb_ends_together(const struct lb_strategy_plan *plan);
 int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err);
 void lb_ends_free(struct lb_worker *worker);
-enum lb_op lb_worker_choose_end(struct lb_worker *worker);
+enum lb_op lb_worker_choose_end(struct lb_worker *worker, const struct lb_item *item);
 void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which,
                         bool claims);
 void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,

@@ -48,9 +48,16 @@ void lb_ends_free(struct lb_worker *worker)
     worker->ends = NULL;
 }
 
-enum lb_op lb_worker_choose_end(struct lb_worker *worker)
+enum lb_op lb_worker_choose_end(struct lb_worker *worker, const struct lb_item *item)
 {
     const struct lb_scenario *scenario = worker->team->scenario;
+    if (worker->poison != 0 && worker->poison == item->id) {
+        worker->poison = 0;
+        return lb_strategy_has(worker->actor.plan, LB_S_ERROR) &&
+                       !lb_strategy_has(worker->actor.plan, LB_S_RETRY)
+                   ? LB_OP_ERROR
+                   : LB_OP_FREE;
+    }
     double dice =
         scenario->error > 0 || scenario->free_share > 0 ? lb_random_unit(&worker->random) : 1;
     return dice < scenario->error                          ? LB_OP_ERROR
@@ -204,7 +211,7 @@ void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32
     struct lb_ends *ends = worker->ends;
     uint32_t n_left = 0;
     for (uint32_t i = 0; i < n; i++) {
-        ends->which[i] = (uint8_t)lb_worker_choose_end(worker);
+        ends->which[i] = (uint8_t)lb_worker_choose_end(worker, &items[i]);
         n_left += !is_lost[i];
     }
     for (uint32_t i = 0; lb_strategy_holds_in_tx(worker->actor.plan) && i < n; i++)

@@ -350,7 +350,7 @@ static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t c
             continue;
         }
         team->events->holds(worker, NULL, items + i, n - i);
-        enum lb_op which = lb_worker_choose_end(worker);
+        enum lb_op which = lb_worker_choose_end(worker, &items[i]);
         uint64_t end_ns = 0;
         if (i == 0 && lb_strategy_holds_in_tx(worker->actor.plan))
             for (uint32_t k = 0; k < n; k++) /* contention may give all of them back from now on */
