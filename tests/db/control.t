@@ -13,8 +13,7 @@ use Time::HiRes 'sleep';
 
 my ($owner) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 plan skip_all => 'no PostgreSQL in LB_TEST_URIS' if !defined $owner;
-my $database = "lockbench_control_$$";
-my $uri = $owner =~ s{(//[^/]*/)[^?]*}{$1$database}r;
+my ($uri) = own_database($owner) or plan skip_all => 'no right to create a database';
 
 sub sql
 {
@@ -25,8 +24,6 @@ sub sql
     chomp @rows;
     return @rows;
 }
-plan skip_all => 'no right to create a database' if system('psql', '-XAtq', '-c', "CREATE DATABASE $database", $owner) != 0;
-END { local $?; system 'psql', '-XAtq', '-c', "DROP DATABASE IF EXISTS $database WITH (FORCE)", $owner if defined $database }
 
 # Ends the session of each such statement for the first N times; a sequence counts, which no
 # rollback takes back.

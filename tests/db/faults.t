@@ -37,15 +37,8 @@ sub sql
 }
 
 if (defined $engine{postgres}) {
-    my $name = "lockbench_faults_$$";
-    my $uri = $engine{postgres};
-    if (system('psql', '-XAtq', '-c', "CREATE DATABASE $name", $uri) == 0 && $uri =~ s{(//[^/]*/)[^?]*}{$1$name}) {
-        ($owner, $engine{postgres}, $database) = ($engine{postgres}, $uri, $name);
-    }
-}
-END {
-    local $?;
-    system('psql', '-XAtq', '-c', "DROP DATABASE $database WITH (FORCE)", $owner) if defined $database;
+    ($owner, my ($uri, $name)) = ($engine{postgres}, own_database($engine{postgres}));
+    ($engine{postgres}, $database) = ($uri, $name) if defined $uri;
 }
 
 # Starts a run as the leader of a session, by which all of its processes are found again.

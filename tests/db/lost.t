@@ -23,13 +23,7 @@ sub sql
     return @rows;
 }
 
-my $database = "lockbench_lost_$$";
-my $uri = $owner =~ s{(//[^/]*/)[^?]*}{$1$database}r;
-plan skip_all => 'no right to create a database' if system('psql', '-XAtq', '-c', "CREATE DATABASE $database", $owner) != 0;
-END {
-    local $?;
-    sql($owner, "DROP DATABASE $database WITH (FORCE)") if defined $database;
-}
+my ($uri, $database) = own_database($owner) or plan skip_all => 'no right to create a database';
 
 # Waits for an event for as long as any machine may take.
 sub until_is

@@ -19,13 +19,10 @@ for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
     $uri{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
 }
 # A database of its own: only its sessions are stopped, not those of other tests.
-my ($owner, $database) = ($uri{postgres}, "lockbench_stalls_$$");
-if (defined $owner && system('psql', '-XAtq', '-c', "CREATE DATABASE $database", $owner) == 0) {
-    $uri{postgres} = $owner =~ s{(//[^/]*/)[^?]*}{$1$database}r;
-} else {
-    delete $uri{postgres};
-}
-END { local $?; system('psql', '-XAtq', '-c', "DROP DATABASE $database WITH (FORCE)", $owner) if $uri{postgres} }
+my $owner = delete $uri{postgres};
+my $database;
+($uri{postgres}, $database) = own_database($owner) if defined $owner;
+delete $uri{postgres} if !defined $database;
 
 # Waits until this many of its lines of progress reported grants. For as long as any machine may
 # take.

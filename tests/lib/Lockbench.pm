@@ -7,7 +7,7 @@ use Exporter 'import';
 use File::Temp qw(tempdir);
 use POSIX ();
 use Test::Builder;
-our @EXPORT = qw(lockbench start start_program finish side_by_side until_shown try_until wait_for slurp spew scratch good_lock open_door
+our @EXPORT = qw(lockbench start start_program finish side_by_side until_shown try_until wait_for slurp spew scratch own_database good_lock open_door
     good_queue phased_queue);
 
 my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
@@ -40,6 +40,24 @@ sub spew
     print $file $text;
     close $file or die "$path: $!\n";
     return $path;
+}
+
+# A database of the test's own on a PostgreSQL server, which other tests use at the same time: its URI and its name. Empty:
+# no right to make one. It is dropped at the end.
+my %databases;
+
+sub own_database
+{
+    my ($uri) = @_;
+    my $name = join '_', 'lockbench', $0 =~ /(\w+)\.t$/, $$, scalar keys %databases;
+    return if system('psql', '-XAtq', '-c', "CREATE DATABASE $name", $uri) != 0;
+    $databases{$name} = $uri;
+    return ($uri =~ s{(//[^/]*/)[^?]*}{$1$name}r, $name);
+}
+
+END {
+    local $?;
+    if ($$ == ($owner // 0)) { system('psql', '-XAtq', '-c', "DROP DATABASE IF EXISTS $_ WITH (FORCE)", $databases{$_}) for keys %databases }
 }
 
 # Starts it, with its output going to files.
