@@ -53,7 +53,7 @@ sub left
     my @found;
     for my $file (glob '/proc/[0-9]*/cmdline') {
         my $text = slurp($file) =~ tr/\0/ /r;
-        push @found, $text if $text =~ m{\Q@{[scratch()]}\E/lease|\Q$examples\E/\w+\.(?:py|sh)} && $text !~ /lockbench (?:run|verify)/;
+        push @found, $text if $text =~ m{\Q@{[scratch()]}\E/(?:lease|advisory)|\Q$examples\E/\w+\.(?:py|sh)} && $text !~ /lockbench (?:run|verify)/;
     }
     return @found;
 }
@@ -127,19 +127,21 @@ SKIP: {
 
 SKIP: {
     skip 'no PostgreSQL in LB_TEST_URIS, or no psycopg2', 12 if !defined $postgres || !$has_psycopg2;
+    # A name of its own: other tests run the same program on the same server.
+    my $advisory = twin('advisory.py', 'advisory-psycopg2', "advisory-$$");
     my $databases = sub {
-        my $list = `psql -XAtq -c "SELECT datname FROM pg_database WHERE datname LIKE 'lockbench\\_advisory%'" '$postgres'`;
+        my $list = `psql -XAtq -c "SELECT datname FROM pg_database WHERE datname LIKE 'lockbench\\_advisory\\_$$%'" '$postgres'`;
         return [split /\n/, $list];
     };
-    my ($status, $cell) = cells('run', '-s', "$examples/advisory.py", '-d', $postgres, @short);
+    my ($status, $cell) = cells('run', '-s', $advisory, '-d', $postgres, @short);
     is($status, 0, 'on PostgreSQL: held') or diag verdicts($cell);
     ($status, $cell) = cells('run', '-s', twin('advisory.py', 'pg_try_advisory_lock(%s)', 'pg_try_advisory_lock_shared(%s)'), '-d', $postgres, @short,
         '--hold', '5ms');
     is($status, 1, 'with a shared lock instead: two holders');
-    ($status, my @cells) = cells('verify', '-s', "$examples/advisory.py", '-d', $postgres, '--faults', 'kill,pause,disconnect', @long);
-    is($status, 0, 'held when holders are killed, paused and cut off');
+    ($status, my @cells) = cells('verify', '-s', $advisory, '-d', $postgres, '--faults', 'kill,pause,disconnect', @long);
+    is($status, 0, 'held when holders are killed, paused and cut off') or diag verdicts(@cells);
     is(scalar(grep { $_->{runs}[0]{faults} > 0 } @cells), 3, 'all three');
-    my ($deaths, $recovered) = (lockbench('verify', '-s', "$examples/advisory.py", '-d', $postgres, '--faults', 'kill', '-q', @long))[1] =~
+    my ($deaths, $recovered) = (lockbench('verify', '-s', $advisory, '-d', $postgres, '--faults', 'kill', '-q', @long))[1] =~
         /mutex-hot\+kill +(\d+) +(\d+) /;
     cmp_ok($deaths // 0, '>', 0, 'holders die');
     cmp_ok($recovered // -1, '>=', ($deaths // 0) - 1, 'and what they held is granted again, but for the last at the end');
@@ -162,7 +164,7 @@ SH
     unlike("@said", qr/secret/, 'without the password, in either way of writing');
 
     # Killed itself, it leaves a database behind, which the next run drops.
-    my $run = start('run', '-s', "$examples/advisory.py", '-d', $postgres, '-q', '--duration', '10m', '--workers', '2');
+    my $run = start('run', '-s', $advisory, '-d', $postgres, '-q', '--duration', '10m', '--workers', '2');
     my $tries = 30000;
     select undef, undef, undef, 0.01 while !@{ $databases->() } && $tries-- > 0;
     kill 'KILL', $run->{pid};
@@ -170,7 +172,7 @@ SH
     $tries = 30000;
     select undef, undef, undef, 0.01 while left() && $tries-- > 0;
     is_deeply([left()], [], 'killed itself: its programs end with it');
-    cells('run', '-s', "$examples/advisory.py", '-d', $postgres, @short, '--count', '2');
+    cells('run', '-s', $advisory, '-d', $postgres, @short, '--count', '2');
     is_deeply($databases->(), [], 'and the next run drops what it left');
 }
 done_testing();
