@@ -21,13 +21,18 @@ verify)
     *--faults*) set -- "\$@" -S mutex-hot --duration 0 --fault-count 1 --warmup 0 ;; # the dead do not come to so many
     *) set -- "\$@" -S mutex-hot --duration 10m --count 40 --warmup 0 ;;
     esac ;;
-compare) set -- "\$@" --repeat 3 --duration 10m --count 40 --warmup 0 ;;
+compare)
+    case "\$*" in
+    *next=*) set -- "\$@" --repeat 2 ;; # too few to tell two servers apart
+    *) set -- "\$@" --repeat 3 ;;
+    esac
+    set -- "\$@" --duration 10m --count 40 --warmup 0 ;;
 esac
 exec "$ENV{LOCKBENCH}" "\$@" </dev/null
 SH
 chmod 0755, scratch() . '/lockbench';
-local @ENV{qw(PATH DB GITHUB_ACTIONS LIMIT GIT_CONFIG_GLOBAL)} =
-    (scratch() . ":$ENV{PATH}", 'sqlite:', 'true', '900%', '/dev/null');
+local @ENV{qw(PATH DB NOW NEXT GITHUB_ACTIONS LIMIT GIT_CONFIG_GLOBAL)} =
+    (scratch() . ":$ENV{PATH}", ('sqlite:') x 3, 'true', '900%', '/dev/null');
 
 # A repository with a lock, and the commit before the last.
 sub repository
@@ -88,4 +93,27 @@ for my $n (0 .. 2) {
 like(slurp("$right[0]/$_.xml"), qr/<testsuites [^>]*failures="0"/, "gitlab: the report of its tests: $_") for qw(verify faults);
 ($status) = step(@wrong, $gitlab[0]);
 is($status, 1, 'gitlab: a lock that is open fails the job');
+
+# The job for the next version of the server.
+my %next = map { @$_ } github_steps(slurp("$source/examples/ci/next-server.yml"));
+is_deeply([sort keys %next], ['Build lockbench', 'Does it hold on the next server?', 'Is the next server as good?'], 'next server, github: the steps');
+is($next{'Build lockbench'}, $step{'Build lockbench'}, '... it is built alike');
+my @next = gitlab_commands(slurp("$source/examples/ci/next-server.gitlab-ci.yml"), 'script');
+is(scalar @next, 3, 'next server, gitlab: the commands') or diag explain \@next;
+system 'rm', '-rf', map { ("$right[0]/$_", "$wrong[0]/$_") } qw(verify compare summary.md);
+# An undecided comparison (status 5) is no failure.
+for my $text ($next{'Is the next server as good?'}, $next[2]) {
+    ($status, $said) = step(@right, $text);
+    is($status, 0, 'next server: a comparison of the two') or diag $said;
+    ($status, $said) = step(@wrong, $text);
+    is($status, 1, '... which fails where the lock is broken') or diag $said;
+}
+like(slurp("$right[0]/summary.md") =~ s/\s+/ /gr, qr/next \(SQLite [\d.]+\) against now \([\d.]+\)/, '... with its sentence in the summary');
+($status, $said) = step(@right, $next{'Does it hold on the next server?'});
+is($status, 0, 'next server: the lock holds') or diag $said;
+like(slurp("$right[0]/next.tap"), qr/^ok 1 - good-lock sqlite /m, '... in its lines');
+for my $text ($next{'Does it hold on the next server?'}, $next[0]) {
+    ($status, $said) = step(@wrong, $text);
+    is($status, 1, 'next server: a lock that is open fails the job') or diag $said;
+}
 done_testing();
