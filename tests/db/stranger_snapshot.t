@@ -77,9 +77,17 @@ is $status, 3, 'it does not end: exit status';
 like $err, qr/\Alockbench: a statement asks which transactions are under way, and [^\n]* process \d+ \(stranger, user \w+\); [^\n]*\n\z/,
     'it does not end: one line says who';
 unlike $out, qr/violated|held/, 'it does not end: no verdict';
-(undef, $out) = lockbench('run', '-s', $right, '-d', $uri, '-c', 2, '--backlog', 20, '-T', '2s', '--format', 'json');
-unlike $out, qr/violated/, 'a run does not call lost what he hides' or diag $out;
-like $out, qr/explore waits for those of others/, '... and says why';
+my @run = ('run', '-d', $uri, '-c', 2, '--backlog', 20, '-T', '2s', '--format', 'json', '-s');
+($status, $out) = lockbench(@run, $right);
+is $status, 5, 'a run does not call lost what he hides: a question' or diag $out;
+like $out, qr/line \d+: another's open transaction may hide items [^"]*: write \\"-- due: later\\" or \\"-- due: at-once\\"/,
+    '... with the line and the directive';
+for (['later', 5], ['at-once', 1]) {
+    my ($due, $wanted) = @$_;
+    ($status, $out) = lockbench(@run, spew("due-$due.sql", slurp($right) =~ s/^-- claims.*\n\K/-- due: $due\n/mr));
+    is $status, $wanted, "... -- due: $due answers it" or diag $out;
+    unlike $out, qr/another's open transaction/, '... and nothing is asked';
+}
 
 # He ends, and the next one begins, and so on: each is waited for.
 says($long, 'ROLLBACK; SELECT 1;');

@@ -179,6 +179,16 @@ static void attempts_are_limited(void **state)
         {"UPDATE j SET attempts = attempts + 1 WHERE attempts < most", 5},
         {"UPDATE j SET failed_at = now() WHERE failed_at < most", 0},
         {"UPDATE j SET attempts = attempts + 1 WHERE attempts < j.given", 1}, /* put says it */
+        {"UPDATE j SET state = 1 WHERE attempts BETWEEN 0 AND 4", 5},
+        {"UPDATE j SET state = 1 WHERE NOT (j.attempts >= 5)", 5},
+        {"UPDATE j SET state = 1 WHERE attempts NOT BETWEEN :max_attempts AND 99", 3},
+        {"UPDATE j SET n = n + 1 WHERE coalesce(n, 0) BETWEEN 0 AND 4", 5},
+        {"UPDATE j SET state = 1 WHERE attempts IN (0, 4, 1)", 5},
+        {"UPDATE j SET state = 1 WHERE attempts NOT IN (9, 4)", 4},
+        {"UPDATE j SET state = 1 WHERE attempts <> 5 AND state != 7", 5},
+        {"UPDATE j SET state = 1 WHERE 5 != attempts", 5},
+        {"UPDATE j SET state = 1 WHERE attempts IN (0)", 0}, /* a state, as with = 0 */
+        {"UPDATE j SET state = 1 WHERE at BETWEEN 0 AND 4 AND state IN (1, 2)", 0},
     };
     static const char table_of[] = "CREATE TABLE j (n int NOT NULL DEFAULT 6, most int DEFAULT 5, "
                                    "given int DEFAULT 30)";

@@ -567,7 +567,7 @@ static int keep_statements(struct lb_building *b)
         program->sections[LB_S_PUT].answer = putting(&program->sections[LB_S_PUT]);
     program->recovers_by_time = recovers_by_time(b, LB_S_RECOVER);
     lb_building_settle_facts(b);
-    program->sees_strangers = lb_building_sees_strangers(b);
+    program->strangers_line = lb_building_strangers_line(b);
     const struct lb_timing *lease = lb_file_lease(b->file);
     program->ends_by_recover = lease != NULL && lease->by_recover;
     program->sweeps_by_life =

@@ -192,10 +192,12 @@ struct lb_program {
     bool puts_one;      /* put has no :n: it is run for each item */
     uint32_t attempts;  /* how often an item is tried at most, as the file says; 0: no limit */
     bool own_rows;      /* a release changes a row of its worker's own, as the file says */
+    bool is_due_said;   /* -- due: */
     bool due_later;     /* items may be due after the queue was drained, as the file says */
     uint32_t tick_ms; /* what the clock of its leases and limits counts, as the file says; 0: ms */
     struct lb_guess guesses[LB_GUESSES];
-    bool sees_strangers;   /* what it finds depends on others' transactions under way */
+    int strangers_line; /* of a statement whose result depends on others' transactions under way; 0
+                         */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
     bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
     bool reads_replica;    /* some statement is on a replica */

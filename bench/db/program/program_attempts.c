@@ -125,6 +125,46 @@ static double left_of(const struct lb_file *file, const struct lb_token *token,
                : 0;
 }
 
+/* The last token of the column or the number that begins here: o.n, coalesce(n, 0). */
+static const struct lb_token *name_before(const struct lb_token *t)
+{
+    return lb_token_begins(t, ')') && lb_token_begins(t - 2, ',') ? t - 3 : t;
+}
+
+/* n BETWEEN 0 AND 2, n NOT BETWEEN 3 AND 9, n IN (0, 1, 2), n NOT IN (3): what the count stays
+ * below. One value alone (n IN (0)) is a state, as with n = 0. */
+static double limit_of_set(const struct lb_file *file, const struct lb_token *t,
+                           const struct lb_setting *settings, size_t n_settings,
+                           const char **ret_option)
+{
+    bool is_not = lb_token_is(&t[-1], "not"), is_list = lb_token_is(t, "in");
+    const struct lb_token *count = name_before(is_not ? &t[-2] : &t[-1]),
+                          *most = &t[is_not ? 1 : 3];
+    if (is_list) {
+        unsigned n = 0;
+        most = &t[2];
+        for (unsigned i = 2; i < LB_WINDOW && lb_token_is_number(&t[i]); i += 2, n++)
+            if ((value_of(&t[i]) > value_of(most)) != is_not)
+                most = &t[i];
+        if (n < 2 && !is_not)
+            return 0;
+    }
+    double limit = limit_of(file, count, most, settings, n_settings, ret_option);
+    return limit > 0 && !is_not ? limit + 1 : limit;
+}
+
+/* The token behind <, <=, <> and !=; or behind >, if it begins the operator; NULL: t begins none.
+ */
+static const struct lb_token *behind_operator(const struct lb_token *t)
+{
+    bool is_less = lb_token_begins(t, '<') || lb_token_begins(t, '!');
+    bool is_more =
+        lb_token_begins(t, '>') && !lb_token_begins(&t[-1], '=') && !lb_token_begins(&t[-1], '<');
+    if (!is_less && !is_more)
+        return NULL;
+    return lb_token_begins(&t[1], '=') || (is_less && lb_token_begins(&t[1], '>')) ? &t[2] : &t[1];
+}
+
 double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_statement *statement,
                          const struct lb_setting *settings, size_t n_settings,
                          const char **ret_option)
@@ -134,15 +174,18 @@ double lb_attempts_limit(const struct lb_file *file, const struct lb_raw_stateme
     do {
         lb_window_slide(&w);
         const struct lb_token *t = &w.token[AT];
-        if (!lb_token_begins(t, '<') && (!lb_token_begins(t, '>') || lb_token_begins(&t[-1], '=')))
+        double limit = 0;
+        if (lb_token_is(t, "between") || lb_token_is(t, "in"))
+            limit = limit_of_set(file, t, settings, n_settings, ret_option);
+        if (limit > 0)
+            return limit;
+        const struct lb_token *right = behind_operator(t);
+        if (right == NULL)
             continue;
-        const struct lb_token *right = lb_token_begins(&t[1], '=') ? &t[2] : &t[1];
         if (right->kind == LB_T_WORD && lb_token_begins(right + 1, '.'))
             right += 2;
-        /* coalesce(n, 0) < 3 */
-        const struct lb_token *left =
-            lb_token_begins(&t[-1], ')') && lb_token_begins(&t[-3], ',') ? &t[-4] : &t[-1];
-        double limit = limit_of(file, left, right, settings, n_settings, ret_option);
+        const struct lb_token *left = name_before(&t[-1]);
+        limit = limit_of(file, left, right, settings, n_settings, ret_option);
         limit = limit > 0 ? limit : limit_of(file, right, left, settings, n_settings, ret_option);
         limit = limit > 0 ? limit : left_of(file, left, right);
         if (limit > 0)

@@ -76,7 +76,8 @@ int lb_program_agree(struct lb_program *program, const struct lb_program *before
     for (int g = 0; g < LB_GUESSES; g++)
         if (program->guesses[g].line == 0)
             program->guesses[g] = before->guesses[g];
-    program->sees_strangers |= before->sees_strangers;
+    if (program->strangers_line == 0)
+        program->strangers_line = before->strangers_line;
     program->recovers_by_time &= before->recovers_by_time;
     return 0;
 }

@@ -56,7 +56,8 @@ int lb_building_keep_settings(struct lb_building *b);
 /* What the file states, and what its text hints at: see program_facts.c. With all sections built.
  */
 void lb_building_settle_facts(struct lb_building *b);
-bool lb_building_sees_strangers(const struct lb_building *b);
+/* The line of a statement that sees others' transactions under way; 0: there is none. */
+int lb_building_strangers_line(const struct lb_building *b);
 /* Of each section the one variant that applies, into b->chosen. */
 int lb_building_choose(struct lb_building *b);
 /* Refuses a setup that makes something elsewhere than in its run's space. */

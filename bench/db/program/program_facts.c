@@ -152,6 +152,7 @@ void lb_building_settle_facts(struct lb_building *b)
     const char *due = value_of(b, &file->due);
     program->attempts = attempts != NULL ? (uint32_t)strtoul(attempts, NULL, 10) : 0;
     program->own_rows = rows != NULL && strcmp(rows, "own") == 0;
+    program->is_due_said = due != NULL;
     program->due_later = due != NULL && strcmp(due, "at-once") != 0 && strcmp(due, "0") != 0;
     const char *clock = value_of(b, &file->clock);
     program->tick_ms =
@@ -198,10 +199,10 @@ bool lb_sql_sees_strangers(const struct lb_db *db, const char *sql)
 }
 
 /* Also by a function that set-up makes. */
-bool lb_building_sees_strangers(const struct lb_building *b)
+int lb_building_strangers_line(const struct lb_building *b)
 {
     for (size_t i = 0; i < b->program->n_statements; i++)
         if (lb_sql_sees_strangers(b->db, b->program->statements[i].sql))
-            return true;
-    return false;
+            return b->program->statements[i].line;
+    return 0;
 }

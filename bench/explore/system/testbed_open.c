@@ -494,7 +494,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
                           lb_workers_are_alike(testbed->program, &testbed->tables));
     for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
         testbed->alike[i] = kind_of_task(plan, i);
-    testbed->sees_strangers = testbed->program->sees_strangers;
+    testbed->sees_strangers = testbed->program->strangers_line != 0;
     testbed->skips_locks = testbed->tables.one_writer || lb_testbed_has_programs(testbed);
     for (size_t i = 0; i < n; i++) {
         const char *sql = testbed->program->statements[i].sql;

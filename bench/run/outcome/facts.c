@@ -11,6 +11,19 @@ void lb_facts_doubt_due(struct lb_model *model, const char *reason)
     snprintf(doubt->reason, sizeof doubt->reason, "%s", reason);
 }
 
+void lb_facts_ask_strangers(const struct lb_program *program, struct lb_model *model)
+{
+    struct lb_doubt *doubt = &model->doubts[LB_DOUBT_DUE];
+    if (program == NULL || program->strangers_line == 0 || program->is_due_said ||
+        doubt->reason[0] != '\0')
+        return;
+    snprintf(
+        doubt->reason, sizeof doubt->reason,
+        "line %d: another's open transaction may hide items (explore waits for its end): write "
+        "\"-- due: later\" or \"-- due: at-once\" into the header",
+        program->strangers_line);
+}
+
 void lb_facts_take(const struct lb_program *program, struct lb_model *model)
 {
     static const enum lb_doubted doubted[LB_GUESSES] = {

@@ -9,6 +9,8 @@
  * that it does not state. program NULL: it states nothing. */
 void lb_facts_take(const struct lb_program *program, struct lb_model *model);
 
+/* In a run, where others' transactions under way on the server may hide items: asks for -- due:. */
+void lb_facts_ask_strangers(const struct lb_program *program, struct lb_model *model);
 /* Items that were not claimed when the queue was drained are not lost, for this reason. */
 void lb_facts_doubt_due(struct lb_model *model, const char *reason);
 

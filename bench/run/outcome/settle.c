@@ -87,11 +87,7 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         model.own_rows = false;
         model.doubts[LB_DOUBT_ROWS].reason[0] = '\0';
     }
-    if (run->plan.program != NULL && run->plan.program->sees_strangers &&
-        model.doubts[LB_DOUBT_DUE].reason[0] == '\0')
-        lb_facts_doubt_due(&model, "some items were not claimed, and a statement does not see what "
-                                   "is newer than any transaction under way on the server: explore "
-                                   "waits for those of others");
+    lb_facts_ask_strangers(run->plan.program, &model);
     /* A protocol that pushes does not say that there is nothing left. */
     if (strategy->is_pushed)
         lb_facts_doubt_due(&model, "some items were not claimed, and may still come: the protocol "
