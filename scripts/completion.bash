@@ -26,7 +26,7 @@ _lockbench() {
     --baseline) words=$("$program" list results --names 2>/dev/null) ;;
     --fault) words="none $("$program" list faults --names 2>/dev/null | grep -vx skew)" ;;
     --steps) words='clock crash cut' ;;
-    --aged) words='finished failed delayed claimed waiting other-class' ;;
+    --aged) words='finished failed delayed claimed waiting other-class dead' ;;
     --statistics) words='fresh stale default' ;;
     --ids) words='unique spid guid host' ;;
     --model) words='mutex reentrant semaphore: rwlock lease queue fifo' ;;

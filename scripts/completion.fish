@@ -48,7 +48,7 @@ complete -c lockbench -n '__lockbench_after --faults' -a '(__fish_append , all (
 complete -c lockbench -n '__lockbench_after --baseline' -a '(__lockbench_list results)'
 complete -c lockbench -n '__lockbench_after --fault' -a 'none (__lockbench_list faults | string match -v skew)'
 complete -c lockbench -n '__lockbench_after --steps' -a '(__fish_append , clock crash cut)'
-complete -c lockbench -n '__lockbench_after --aged' -a '(__fish_append , finished failed delayed claimed waiting other-class)'
+complete -c lockbench -n '__lockbench_after --aged' -a '(__fish_append , finished failed delayed claimed waiting other-class dead)'
 complete -c lockbench -n '__lockbench_after --statistics' -a 'fresh stale default'
 complete -c lockbench -n '__lockbench_after --ids' -a 'unique spid guid host'
 complete -c lockbench -n '__lockbench_after --model' -a 'mutex reentrant semaphore: rwlock lease queue fifo'

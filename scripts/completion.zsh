@@ -17,7 +17,7 @@ _lockbench() {
     --baseline) compadd -- ${(f)"$($program list results --names 2>/dev/null)"} ;;
     --fault) compadd -- none ${(f)"$($program list faults --names 2>/dev/null | grep -vx skew)"} ;;
     --steps) _values -s , step clock crash cut ;;
-    --aged) _values -s , state finished failed delayed claimed waiting other-class ;;
+    --aged) _values -s , state finished failed delayed claimed waiting other-class dead ;;
     --statistics) compadd -- fresh stale default ;;
     --ids) compadd -- unique spid guid host ;;
     --model) compadd -S '' -- mutex reentrant semaphore: rwlock lease queue fifo ;;

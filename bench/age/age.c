@@ -24,7 +24,8 @@ struct bench {
     struct lb_space *space;
     struct lb_program *program;
     struct lb_session session;
-    bool has_session, is_set_up, is_open;
+    struct lb_session snapshot; /* of dead rows: the server keeps them for it */
+    bool has_session, has_snapshot, is_set_up, is_open;
     struct lb_strategy_plan strategy_plan;
     struct lb_actor actor;
     struct lb_aged aged;
@@ -45,6 +46,7 @@ static void note(struct bench *bench, enum lb_age_op op, uint64_t start_ns)
     point->cost = is_settled ? cost->settled_cost : cost->cost;
     point->scanned = cost->scanned;
     point->sorts = cost->sorts;
+    point->locked = cost->locked;
     uint64_t ns = lb_now_ns() - start_ns - cost->counting_ns;
     point->ns = point->ns == 0 || ns < point->ns ? ns : point->ns;
     snprintf(point->plan, sizeof point->plan, "%s", is_settled ? cost->settled_plan : cost->plan);
@@ -169,7 +171,10 @@ static void fit_curve(const struct lb_age *age, size_t n_points, struct lb_age_c
     lb_growth_fit(x, y, n_points, &curve->growth);
     if (curve->growth.law == LB_GROWTH_FLAT) /* an early plan that grew is gone */
         return;
+    const struct lb_growth whole = curve->growth;
     lb_growth_fit(x + from, y + from, n, &curve->growth);
+    if (curve->growth.law == LB_GROWTH_FLAT && from + n <= last) /* that of before is no excuse */
+        curve->growth = whole;
     curve->growth.per_1000 = (y[last] - y[0]) / (x[last] - x[0]) * 1000;
     double fitted = lb_growth_at(&curve->growth, x[last]);
     if (from + n <= last && fitted > 0) {
@@ -307,6 +312,8 @@ static int close_bench(struct bench *bench, int r, struct lb_error *err)
 {
     struct lb_error closing;
     bench->session.gate = NULL;
+    if (bench->has_snapshot)
+        lb_session_close(&bench->snapshot);
     lb_aged_release(&bench->aged);
     if (bench->is_open)
         bench->plan->strategy->flow->close(&bench->actor);
@@ -323,19 +330,33 @@ static int close_bench(struct bench *bench, int r, struct lb_error *err)
     return r;
 }
 
+static int hold_snapshot(struct bench *bench, struct lb_error *err)
+{
+    struct lb_conn_options options = {.role = "old snapshot", .isolation = LB_ISO_REPEATABLE_READ};
+    int r = lb_session_open(&bench->snapshot, bench->db, bench->space, &options, err);
+    bench->has_snapshot = r == 0;
+    if (r == 0)
+        r = lb_session_begin(&bench->snapshot, LB_BEGIN_DEFERRED, err);
+    return r == 0 ? bench->db->take_snapshot(bench->snapshot.conn, err) : r;
+}
+
 static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct lb_error *err)
 {
     const struct lb_age_plan *plan = bench->plan;
     const uint64_t total = plan->sizes[plan->n_sizes - 1] / LB_AGED_ITEMS;
     uint64_t filled = 1; /* the samples themselves */
     bool has_rows = false;
-    int r = lb_aged_begin(&bench->aged, &bench->actor, bench->space, state, plan->statistics, 1,
+    const bool is_dead = state == LB_AGED_DEAD && bench->db->aging->dead_unit != NULL;
+    int r = is_dead ? hold_snapshot(bench, err) : 0;
+    if (r == 0)
+        r = lb_aged_begin(&bench->aged, &bench->actor, bench->space, state, plan->statistics, 1,
                           plan->interrupt, &has_rows, err);
     bench->state->leaves_no_rows = r == 0 && !has_rows;
     if (r != 0 || !has_rows)
         return r;
     bench->next_id = LB_AGED_ITEMS + 1;
     lb_aged_cost_watch(&bench->cost, bench->program, &bench->session);
+    bench->cost.is_dead_asked = is_dead;
     for (bench->size = 0; bench->size < plan->n_sizes && r == 0; bench->size++) {
         uint64_t to = plan->sizes[bench->size] / LB_AGED_ITEMS;
         if (atomic_load(plan->interrupt) != 0)
@@ -357,7 +378,8 @@ static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct l
     while (bench->state->index_op < LB_AGE_OPS &&
            !lb_age_op_grows(bench->state, (int)bench->state->index_op))
         bench->state->index_op++;
-    if (bench->state->index_op <= LB_AGE_COMPLETE) /* the others are not tried with an index */
+    /* The others are not tried with an index; and an index has the dead rows, too. */
+    if (bench->state->index_op <= LB_AGE_COMPLETE && !is_dead)
         r = find_index(bench, err);
     if (r == LB_E_UNSUPPORTED) /* without an index, the curves stand */
         r = err->code = 0;
@@ -399,6 +421,7 @@ int lb_age_measure(const struct lb_age_plan *plan, struct lb_age *ret, struct lb
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements for %s", plan->strategy->name,
                        plan->target->db->product);
     *ret = (struct lb_age){.unit = plan->target->db->aging->unit,
+                           .dead_unit = plan->target->db->aging->dead_unit,
                            .counts_scans = plan->target->db->aging->counts_scans,
                            .n_sizes = plan->n_sizes};
     memcpy(ret->sizes, plan->sizes, sizeof ret->sizes);

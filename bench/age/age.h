@@ -31,6 +31,7 @@ extern const char *const lb_age_op_names[LB_AGE_OPS]; /* "put", "claim", ... */
 struct lb_age_point {
     double cost;
     double scanned, sorts; /* rows of full scans, and sorts; if lb_age.counts_scans */
+    double locked;         /* rows that a transaction has locked; below 0: not known */
     uint64_t ns;           /* that the operation took, the shortest of a few */
     char plan[1200];       /* of its statements */
 };
@@ -55,7 +56,7 @@ struct lb_age_state {
 };
 
 struct lb_age {
-    const char *unit;
+    const char *unit, *dead_unit; /* of costs; of those with dead rows */
     bool counts_scans;
     uint64_t sizes[LB_AGE_SIZES]; /* rows in the state */
     size_t n_sizes;
@@ -103,7 +104,13 @@ bool lb_age_is_known(const struct lb_age *age);
 /* Is this state one that a claim should not pay for? */
 static inline bool lb_age_is_judged(enum lb_aged_state state)
 {
-    return state == LB_AGED_FINISHED || state == LB_AGED_FAILED || state == LB_AGED_DELAYED;
+    return state == LB_AGED_FINISHED || state == LB_AGED_FAILED || state == LB_AGED_DELAYED ||
+           state == LB_AGED_DEAD;
+}
+/* In which its costs are. */
+static inline const char *lb_age_unit(const struct lb_age *age, enum lb_aged_state state)
+{
+    return state == LB_AGED_DEAD ? age->dead_unit : age->unit;
 }
 
 #endif

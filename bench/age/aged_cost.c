@@ -35,7 +35,7 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
     struct lb_aged_cost *cost = arg;
     struct lb_session *session = cost->session;
     const struct lb_statement *statement = find(cost->program, step);
-    struct lb_touched touched = {0};
+    struct lb_touched touched = {.is_dead_asked = cost->is_dead_asked};
     if (statement == NULL || step->on_replica || session->conn == NULL ||
         !reads_rows(statement->native, cost->program->db->dialect))
         return 0;
@@ -47,6 +47,7 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
         return r;
     cost->cost += touched.cost;
     cost->settled_cost += touched.settled_cost;
+    cost->locked = touched.locked > cost->locked ? touched.locked : cost->locked;
     cost->scanned += touched.scanned;
     cost->sorts += touched.sorts;
     append(cost->plan, sizeof cost->plan, touched.plan);
@@ -74,6 +75,7 @@ void lb_aged_cost_watch(struct lb_aged_cost *cost, const struct lb_program *prog
 void lb_aged_cost_begin(struct lb_aged_cost *cost)
 {
     cost->cost = cost->settled_cost = cost->scanned = cost->sorts = 0;
+    cost->locked = -1;
     cost->counting_ns = 0;
     cost->plan[0] = cost->settled_plan[0] = '\0';
 }

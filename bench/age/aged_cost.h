@@ -9,7 +9,9 @@
 struct lb_aged_cost {
     const struct lb_program *program;
     struct lb_session *session;
+    bool is_dead_asked; /* as of lb_touched */
     double cost, settled_cost, scanned, sorts;
+    double locked;        /* the most rows that a transaction has locked; below 0: not known */
     uint64_t counting_ns; /* that the counting took */
     char plan[1200], settled_plan[1200];
 };

@@ -13,7 +13,8 @@
 const char *const lb_aged_state_names[LB_AGED_STATES] = {
     [LB_AGED_FINISHED] = "finished", [LB_AGED_FAILED] = "failed",
     [LB_AGED_DELAYED] = "delayed",   [LB_AGED_CLAIMED] = "claimed",
-    [LB_AGED_WAITING] = "waiting",   [LB_AGED_OTHER_CLASS] = "other-class"};
+    [LB_AGED_WAITING] = "waiting",   [LB_AGED_OTHER_CLASS] = "other-class",
+    [LB_AGED_DEAD] = "dead"};
 
 static int refuse(int answer, const char *what, const struct lb_actor *actor, struct lb_error *err)
 {
@@ -145,7 +146,8 @@ int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_age
     static const enum lb_section_name ends[LB_AGED_STATES] = {
         [LB_AGED_FINISHED] = LB_S_COMPLETE, [LB_AGED_FAILED] = LB_S_ERROR,
         [LB_AGED_DELAYED] = LB_S_RETRY,     [LB_AGED_CLAIMED] = LB_SECTIONS,
-        [LB_AGED_WAITING] = LB_SECTIONS,    [LB_AGED_OTHER_CLASS] = LB_SECTIONS};
+        [LB_AGED_WAITING] = LB_SECTIONS,    [LB_AGED_OTHER_CLASS] = LB_SECTIONS,
+        [LB_AGED_DEAD] = LB_SECTIONS};
     const enum lb_section_name end = ends[state];
     if (state == LB_AGED_DELAYED && !lb_strategy_has(plan, LB_S_RETRY))
         return delay_all(aged, actor, first, err);
@@ -157,7 +159,7 @@ int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_age
         actor->task_class = "other";
     int r = put(actor, first, LB_AGED_ITEMS, err);
     actor->task_class = NULL;
-    if (r == 0 && state != LB_AGED_WAITING && state != LB_AGED_OTHER_CLASS)
+    if (r == 0 && (end != LB_SECTIONS || state == LB_AGED_CLAIMED))
         r = claim_all(actor, end, err);
     return r;
 }
@@ -166,7 +168,12 @@ int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space 
                   enum lb_aged_state state, enum lb_aged_statistics statistics, int64_t first,
                   const atomic_int *interrupt, bool *ret_has_rows, struct lb_error *err)
 {
-    int r = lb_aged_open(aged, actor->session->db, space, err);
+    const struct lb_db *db = actor->session->db;
+    if (state == LB_AGED_DEAD && db->aging != NULL && db->aging->dead_unit == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s keeps no dead rows: it removes a row at once",
+                       db->product);
+    int r = lb_aged_open(aged, db, space, err);
+    aged->is_dead = state == LB_AGED_DEAD;
     aged->author = lb_strategy_has(actor->plan, LB_S_AGE) ? actor : NULL;
     aged->interrupt = interrupt;
     if (r == 0 && statistics != LB_AGED_DEFAULT)

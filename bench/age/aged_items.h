@@ -12,6 +12,7 @@ enum lb_aged_state {
     LB_AGED_CLAIMED, /* in hand */
     LB_AGED_WAITING, /* a backlog */
     LB_AGED_OTHER_CLASS,
+    LB_AGED_DEAD, /* removed, and kept for an old snapshot, which the caller holds */
     LB_AGED_STATES
 };
 
@@ -35,7 +36,7 @@ enum {
 int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_aged_state state,
                        int64_t first, struct lb_error *err);
 /* Opens, makes the items, and learns: aged is then ready for lb_aged_fill, unless the items have
- * left no rows. The strategy is set up, the actor open. */
+ * left no rows.  The strategy is set up, the actor open. */
 int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space *space,
                   enum lb_aged_state state, enum lb_aged_statistics statistics, int64_t first,
                   const atomic_int *interrupt, bool *ret_has_rows, struct lb_error *err);

@@ -229,6 +229,23 @@ static void look_at(const struct lb_aged *aged, struct lb_aged_column *column, s
             column->epoch = units[i];
 }
 
+/* A condition: this row was not there at the start. */
+static void put_not_in_copy(FILE *out, const struct lb_aged *aged,
+                            const struct lb_aged_table *table)
+{
+    const char quote = lb_exploring(aged->db)->quote;
+    bool has_key = false;
+    for (size_t i = 0; i < table->n_columns; i++)
+        has_key = has_key || table->columns[i].primary > 0;
+    fprintf(out, "NOT EXISTS (SELECT 1 FROM %clb_copy_%s%c AS c WHERE 1 = 1", quote, table->name,
+            quote);
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (!has_key || table->columns[i].primary > 0)
+            fprintf(out, " AND %c%s%c.%s %s c.%s", quote, table->name, quote,
+                    table->columns[i].name, aged->aging->same, table->columns[i].name);
+    fputs(")", out);
+}
+
 static int make_samples(struct lb_aged *aged, struct lb_aged_table *table, struct lb_error *err)
 {
     char *sql = NULL;
@@ -237,19 +254,10 @@ static int make_samples(struct lb_aged *aged, struct lb_aged_table *table, struc
     FILE *out = open_memstream(&sql, &size);
     if (out == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    bool has_key = false;
-    for (size_t i = 0; i < table->n_columns; i++)
-        has_key = has_key || table->columns[i].primary > 0;
     fprintf(out, "DROP TABLE IF EXISTS %clb_sample_%s%c; ", quote, table->name, quote);
-    fprintf(out,
-            "CREATE TEMPORARY TABLE %clb_sample_%s%c AS SELECT * FROM %c%s%c AS t WHERE NOT "
-            "EXISTS (SELECT 1 FROM %clb_copy_%s%c AS c WHERE 1 = 1",
-            quote, table->name, quote, quote, table->name, quote, quote, table->name, quote);
-    for (size_t i = 0; i < table->n_columns; i++)
-        if (!has_key || table->columns[i].primary > 0)
-            fprintf(out, " AND t.%s %s c.%s", table->columns[i].name, aged->aging->same,
-                    table->columns[i].name);
-    fputs(")", out);
+    fprintf(out, "CREATE TEMPORARY TABLE %clb_sample_%s%c AS SELECT * FROM %c%s%c WHERE ", quote,
+            table->name, quote, quote, table->name, quote);
+    put_not_in_copy(out, aged, table);
     fclose(out);
     int r = lb_aged_run(aged, sql, err);
     free(sql);
@@ -458,7 +466,7 @@ static int read_links(struct lb_aged *aged, char ***ret_links, size_t *ret_n, st
     return links != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
 }
 
-/* Every table, parents first. */
+/* Every table, parents first; no rows, if to is from: the order alone is found. */
 static int fill_tables(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t total,
                        int64_t age_s, struct lb_error *err)
 {
@@ -477,14 +485,46 @@ static int fill_tables(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_
             idle++;
             continue;
         }
-        r = fill_table(aged, table, from, to, total, age_s, err);
+        if (from < to)
+            r = fill_table(aged, table, from, to, total, age_s, err);
         table->is_done = true;
-        n_left--;
+        table->order = n_left--; /* the last one has the least */
         idle = 0;
     }
     for (size_t i = 0; i < 2 * n_links && links != NULL; i++)
         free(links[i]);
     free(links);
+    return r;
+}
+
+/* --- dead rows --- */
+
+static int remove_rows(struct lb_aged *aged, const struct lb_aged_table *table,
+                       struct lb_error *err)
+{
+    char *sql = NULL;
+    size_t size;
+    const char quote = lb_exploring(aged->db)->quote;
+    FILE *out = open_memstream(&sql, &size);
+    if (out == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    fprintf(out, "DELETE FROM %c%s%c WHERE ", quote, table->name, quote);
+    put_not_in_copy(out, aged, table);
+    fclose(out);
+    int r = lb_aged_run(aged, sql, err);
+    free(sql);
+    return r;
+}
+
+/* All rows that were not there at the start, children first. */
+static int remove_all(struct lb_aged *aged, struct lb_error *err)
+{
+    int r = aged->author != NULL ? fill_tables(aged, 0, 0, 0, 0, err) : 0;
+    aged->is_removed = true;
+    for (size_t order = 1; order <= aged->n_tables && r == 0; order++)
+        for (size_t t = 0; t < aged->n_tables && r == 0; t++)
+            if (aged->tables[t].n_samples > 0 && aged->tables[t].order == order)
+                r = remove_rows(aged, &aged->tables[t], err);
     return r;
 }
 
@@ -545,9 +585,15 @@ int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t tota
     /* The oldest come first. */
     while (to > from && r == 0) {
         uint64_t n = to - from < EACH ? to - from : EACH;
-        r = aged->author != NULL ? run_author(aged, n, err)
-                                 : fill_tables(aged, to - n, to, total, age_s, err);
+        if (aged->author != NULL && aged->is_removed) /* there is nothing to copy */
+            r = aged->author->plan->strategy->flow->put(aged->author, aged->first, aged->n_items,
+                                                        "payload", err);
+        if (r == 0)
+            r = aged->author != NULL ? run_author(aged, n, err)
+                                     : fill_tables(aged, to - n, to, total, age_s, err);
         to -= n;
+        if (r == 0 && aged->is_dead)
+            r = remove_all(aged, err);
         if (r == 0 && aged->interrupt != NULL && atomic_load(aged->interrupt) != 0)
             r = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
     }

@@ -41,6 +41,7 @@ struct lb_aged_table {
     size_t n_columns;
     size_t n_samples; /* its rows that were not there before; 0: none to multiply */
     bool is_done;
+    size_t order; /* in which it was filled: after its parents */
 };
 
 struct lb_aged {
@@ -49,11 +50,13 @@ struct lb_aged {
     struct lb_conn *conn; /* its own: not in a transaction */
     struct lb_aged_table *tables;
     size_t n_tables;
-    uint32_t n_items;            /* that the samples are of */
-    int64_t stride;              /* by which keys differ from copy to copy */
-    int64_t lowered;             /* by which the keys of all copies are less, beside that */
-    int64_t first;               /* the number of the first item that the samples are of */
-    struct lb_actor *author;     /* runs section age; NULL: there is none */
+    uint32_t n_items;        /* that the samples are of */
+    int64_t stride;          /* by which keys differ from copy to copy */
+    int64_t lowered;         /* by which the keys of all copies are less, beside that */
+    int64_t first;           /* the number of the first item that the samples are of */
+    struct lb_actor *author; /* runs section age; NULL: there is none */
+    bool is_dead; /* copies are removed again, and the items, too: a snapshot keeps them */
+    bool is_removed;
     const atomic_int *interrupt; /* ends a fill; NULL: nothing does */
 };
 

@@ -13,7 +13,8 @@
 const char *const lb_aged_statistics_names[] = {
     [LB_AGED_FRESH] = "fresh", [LB_AGED_STALE] = "stale", [LB_AGED_DEFAULT] = "default", NULL};
 
-/* Delayed items come first: without a section retry, all items are given a later time. */
+/* Dead ones are made and removed before the others are there. Delayed items come next: without a
+ * section retry, all items are given a later time. */
 static const enum lb_aged_state order[] = {LB_AGED_DELAYED, LB_AGED_FINISHED, LB_AGED_FAILED,
                                            LB_AGED_OTHER_CLASS};
 enum { STATES = sizeof order / sizeof order[0], MOST_ITEMS = 100000000 };
@@ -34,8 +35,9 @@ static int read_state(const char *name, size_t n, int *ret_state, struct lb_erro
         *ret_state = s;
         return 0;
     }
-    return lb_fail(err, LB_E_USAGE, "aged: '%.*s' is not finished, failed, delayed or other-class",
-                   (int)n, name);
+    return lb_fail(err, LB_E_USAGE,
+                   "aged: '%.*s' is not finished, failed, delayed, other-class or dead", (int)n,
+                   name);
 }
 
 int lb_aged_table_parse(const char *text, struct lb_aged_table_plan *ret, struct lb_error *err)
@@ -98,37 +100,76 @@ static int must_be_empty(struct lb_actor *actor, struct lb_error *err)
                : 0;
 }
 
-static int make(const struct lb_aged_table_plan *plan, enum lb_aged_statistics statistics,
-                struct lb_actor *actor, struct lb_space *space, const atomic_int *interrupt,
-                struct lb_aged *aged, struct lb_error *err)
+static int analyse(const struct lb_db *db, struct lb_space *space, struct lb_error *err)
+{
+    struct lb_aged aged = {0};
+    int r = lb_aged_open(&aged, db, space, err);
+    if (r == 0)
+        r = lb_aged_analyse(&aged, err);
+    lb_aged_release(&aged);
+    return r;
+}
+
+/* What is made: where it goes, and what the server knows of it. */
+struct making {
+    const struct lb_aged_table_plan *plan;
+    enum lb_aged_statistics statistics;
+    struct lb_actor *actor;
+    struct lb_space *space;
+    const atomic_int *interrupt;
+    size_t n; /* states so far */
+};
+
+/* A few items in the state. Only stale statistics need the background to be off. The first one
+ * sees the tables empty. */
+static int begin(struct making *making, struct lb_aged *aged, enum lb_aged_state state,
+                 struct lb_error *err)
+{
+    bool has_rows = false;
+    const bool is_stale = making->statistics == LB_AGED_STALE && making->n == 0;
+    int r = lb_aged_begin(
+        aged, making->actor, making->space, state, is_stale ? LB_AGED_STALE : LB_AGED_DEFAULT,
+        SAMPLES + (int64_t)(LB_AGED_ITEMS * making->n), making->interrupt, &has_rows, err);
+    making->n++;
+    return r == LB_E_UNSUPPORTED ? lb_fail_prefix(err, "aged: %s items", lb_aged_state_names[state])
+                                 : r;
+}
+
+static int multiply(const struct making *making, struct lb_aged *aged, enum lb_aged_state state,
+                    struct lb_error *err)
+{
+    uint64_t copies = (making->plan->n_items[state] + LB_AGED_ITEMS - 1) / LB_AGED_ITEMS - 1;
+    aged->lowered = SAMPLES + (STATES + 1) * LB_AGED_ITEMS;
+    return copies > 0 || aged->is_dead
+               ? lb_aged_fill(aged, 0, copies > 0 ? copies : 1, copies > 0 ? copies : 1,
+                              lb_aged_age_s(state), err)
+               : 0;
+}
+
+static int make(struct making *making, struct lb_aged *aged, struct lb_error *err)
 {
     enum lb_aged_state states[STATES];
     size_t n = 0;
     int r = 0;
+    if (making->plan->n_items[LB_AGED_DEAD] > 0) {
+        struct lb_aged dead = {0};
+        r = begin(making, &dead, LB_AGED_DEAD, err);
+        if (r == 0)
+            r = multiply(making, &dead, LB_AGED_DEAD, err);
+        lb_aged_release(&dead);
+    }
     for (size_t i = 0; i < STATES && r == 0; i++) {
-        bool has_rows = false;
-        if (plan->n_items[order[i]] == 0)
+        if (making->plan->n_items[order[i]] == 0)
             continue;
         states[n] = order[i];
-        /* Only stale statistics need the background to be off. The first one sees it empty. */
-        r = lb_aged_begin(&aged[n], actor, space, order[i],
-                          statistics == LB_AGED_STALE && n == 0 ? LB_AGED_STALE : LB_AGED_DEFAULT,
-                          SAMPLES + (int64_t)(LB_AGED_ITEMS * i), interrupt, &has_rows, err);
-        if (r == LB_E_UNSUPPORTED)
-            r = lb_fail_prefix(err, "aged: %s items", lb_aged_state_names[order[i]]);
-        n++;
+        r = begin(making, &aged[n++], order[i], err);
     }
-    int64_t stride = r == 0 ? stride_of(aged, n) : 0;
+    int64_t stride = r == 0 && n > 0 ? stride_of(aged, n) : 0;
     for (size_t i = 0; i < n && r == 0; i++) {
-        uint64_t copies = (plan->n_items[states[i]] + LB_AGED_ITEMS - 1) / LB_AGED_ITEMS - 1;
         aged[i].stride = stride;
-        aged[i].lowered = SAMPLES + STATES * LB_AGED_ITEMS;
-        if (copies > 0)
-            r = lb_aged_fill(&aged[i], 0, copies, copies, lb_aged_age_s(states[i]), err);
+        r = multiply(making, &aged[i], states[i], err);
     }
-    if (r == 0 && statistics == LB_AGED_FRESH)
-        r = lb_aged_analyse(&aged[0], err);
-    return r == 0 ? must_be_empty(actor, err) : r;
+    return r;
 }
 
 int lb_aged_table_fill(const struct lb_aged_table_plan *plan, enum lb_aged_statistics statistics,
@@ -136,6 +177,11 @@ int lb_aged_table_fill(const struct lb_aged_table_plan *plan, enum lb_aged_stati
                        struct lb_error *err)
 {
     struct lb_aged aged[STATES] = {{0}};
+    struct making making = {.plan = plan,
+                            .statistics = statistics,
+                            .actor = actor,
+                            .space = space,
+                            .interrupt = interrupt};
     struct lb_strategy_plan slow = *actor->plan;
     const struct lb_strategy_plan *usual = actor->plan;
     slow.delay_ms = LB_AGED_DELAY_MS;
@@ -144,7 +190,11 @@ int lb_aged_table_fill(const struct lb_aged_table_plan *plan, enum lb_aged_stati
                        "aged: its setup makes a schema: only the tables of the run's own schema "
                        "are aged");
     actor->plan = &slow;
-    int r = make(plan, statistics, actor, space, interrupt, aged, err);
+    int r = make(&making, aged, err);
+    if (r == 0 && statistics == LB_AGED_FRESH)
+        r = analyse(actor->session->db, space, err);
+    if (r == 0)
+        r = must_be_empty(actor, err);
     actor->plan = usual;
     for (size_t i = 0; i < STATES; i++)
         lb_aged_release(&aged[i]);

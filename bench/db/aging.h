@@ -12,6 +12,8 @@
 
 /* What one statement read, and how. */
 struct lb_touched {
+    bool is_dead_asked;  /* set by the caller: cost is in lb_aging.dead_unit */
+    double locked;       /* rows that the transaction has locked by now; below 0: not known */
     double cost;         /* in lb_aging.unit */
     double settled_cost; /* after some executions, where the engine may change its plan then */
     double scanned;      /* rows that a full scan went to, and sorts; see lb_aging.counts_scans */
@@ -24,8 +26,9 @@ struct lb_touched {
 enum lb_aged_kind { LB_AGED_OTHER, LB_AGED_INT, LB_AGED_TEXT, LB_AGED_UUID, LB_AGED_TIME };
 
 struct lb_aging {
-    const char *unit;  /* "pages" */
-    bool counts_scans; /* touch counts rows of full scans, and sorts */
+    const char *unit;      /* "pages" */
+    const char *dead_unit; /* in which dead rows are seen; NULL: the engine keeps none */
+    bool counts_scans;     /* touch counts rows of full scans, and sorts */
     /* Rows (table, column, kind as a number, is a part of a unique or foreign key, place in the
      * primary key or 0), without generated columns. */
     const char *columns;

@@ -54,6 +54,16 @@ static int stand(struct lb_active_run *run, struct lb_session *session, bool *ha
     return rc == 0 ? lb_session_begin(session, LB_BEGIN_DEFERRED, err) : rc;
 }
 
+/* A snapshot from before: the server keeps what is removed from here on. */
+static int stand_before(struct lb_active_run *run, struct lb_error *err)
+{
+    if (run->has_snapshot)
+        return 0;
+    int rc =
+        stand(run, &run->snapshot, &run->has_snapshot, LB_ISO_REPEATABLE_READ, "old snapshot", err);
+    return rc == LB_OK ? run->team->db->take_snapshot(run->snapshot.conn, err) : rc;
+}
+
 void lb_backlog_free(struct lb_active_run *run)
 {
     struct lb_error ignored;
@@ -116,6 +126,8 @@ static int age(struct lb_active_run *run, struct lb_actor *actor, struct lb_erro
     int rc = lb_aged_table_parse(scenario->aged, &plan, err);
     if (rc == 0 && lb_strategy_has(actor->plan, LB_S_REGISTER))
         rc = run->request->strategy->flow->class(actor, LB_S_REGISTER, err);
+    if (rc == 0 && plan.n_items[LB_AGED_DEAD] > 0)
+        rc = stand_before(run, err);
     if (rc == 0)
         rc = lb_aged_table_fill(&plan, (enum lb_aged_statistics)scenario->statistics, actor,
                                 run->space, run->stop != NULL ? &run->stop->requested : NULL, err);
@@ -153,10 +165,7 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
     uint64_t dead = scenario->dead_rows, locked = scenario->locked_ahead;
     int rc = lb_putters_put(run, op, 1, dead, payload, err);
     if (rc == LB_OK && dead > 0)
-        rc = stand(run, &run->snapshot, &run->has_snapshot, LB_ISO_REPEATABLE_READ, "old snapshot",
-                   err);
-    if (rc == LB_OK && dead > 0)
-        rc = run->team->db->take_snapshot(run->snapshot.conn, err);
+        rc = stand_before(run, err);
     if (rc == LB_OK && dead > 0)
         rc = use_up(run, op, err);
     if (rc == LB_OK)

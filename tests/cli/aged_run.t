@@ -41,6 +41,11 @@ for my $uri (@uris) {
     is($status, 5, '... no more') or diag "$out$err";
 }
 
+for my $uri (grep { !/^sqlite/ } @uris) {
+    my ($status, $out, $err) = lockbench('run', '-s', "$folder/walks-dead.sql", '-d', $uri, @short, '--backlog', 5, '--aged', 'dead=400', '--json');
+    is($status, 0, 'every guarantee held beside dead rows') or diag "$out$err";
+}
+
 # --- compare: the ranking with fresh and with aged tables ---
 my ($status, $out, $err) = lockbench('compare', '-s', "$folder/walks-delayed.sql,$folder/walks-delayed-repaired.sql", '-d', 'sqlite:', '-S', 'steady',
     '--duration', '500ms', '--warmup', '0', '--repeat', 3, '--quiet', '--aged', 'delayed=8k');
@@ -83,7 +88,8 @@ like($err, qr/aged: delayed items: no time of an item keeps it from being claime
 
 # --- bad input ---
 for my $case (
-    [['--aged', 'old=3'], qr/aged: 'old' is not finished, failed, delayed or other-class/],
+    [['--aged', 'old=3'], qr/aged: 'old' is not finished, failed, delayed, other-class or dead/],
+    [['--aged', 'dead=8'], qr/aged: dead items: SQLite keeps no dead rows: it removes a row at once/],
     [['--aged', 'finished'], qr/aged: finished=N needs a number from 1 to/],
     [['--aged', 'finished=0'], qr/aged: finished=N needs a number from 1 to/],
     [['--aged', 'waiting=3'], qr/aged: items that wait are those of backlog/],

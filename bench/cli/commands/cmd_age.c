@@ -26,7 +26,7 @@ static int read_states(const char *list, unsigned *ret_states, struct lb_error *
         if (found < 0)
             return lb_fail(err, LB_E_USAGE,
                            "option --aged: '%.*s' is not finished, failed, delayed, claimed, "
-                           "waiting or other-class",
+                           "waiting, other-class or dead",
                            (int)n, at);
         states |= 1u << found;
         at += n + (at[n] == ',');

@@ -16,6 +16,8 @@ static json_t *curve_json(const struct lb_age *age, size_t n_points,
             lb_put_real(&point, "rows_of_full_scans", curve->points[i].scanned);
             lb_put_real(&point, "sorts", curve->points[i].sorts);
         }
+        if (curve->points[i].locked >= 0)
+            lb_put_real(&point, "locked_rows", curve->points[i].locked);
         lb_put_text(&point, "plan", curve->points[i].plan);
         lb_add(&points, lb_object_end(&point));
     }
@@ -38,6 +40,9 @@ static json_t *state_json(const struct lb_age_view *view, enum lb_aged_state whi
     struct lb_object object = lb_object_new(), operations = lb_object_new();
     double rows = lb_age_slo_rows(view, which);
     lb_put_text_or_null(&object, "not_measured", state->refused);
+    if (which == LB_AGED_DEAD)
+        lb_put_text_or_null(&object, "unit",
+                            view->age->dead_unit != NULL ? view->age->dead_unit : "");
     for (int op = 0; op < LB_AGE_OPS && state->refused[0] == '\0'; op++)
         if (state->curves[op].is_there)
             lb_put(&operations, lb_age_op_names[op],

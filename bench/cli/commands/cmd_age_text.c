@@ -69,8 +69,9 @@ static void print_flat(FILE *out, const struct lb_age_view *view)
     fputs(" items there are.\n", out);
 }
 
-static void print_index(FILE *out, const struct lb_age_view *view, const struct lb_age_state *state)
+static void print_index(FILE *out, const struct lb_age_view *view, enum lb_aged_state which)
 {
+    const struct lb_age_state *state = &view->age->states[which];
     const char *op = lb_age_op_names[state->index_op];
     const struct lb_age_point *last = &state->curves[state->index_op].points[state->n_points - 1];
     if (state->index[0] != '\0')
@@ -78,11 +79,17 @@ static void print_index(FILE *out, const struct lb_age_view *view, const struct 
                 "  Missing: CREATE INDEX %.*s_%s ON %s;\n"
                 "  A %s reads %.0f %s with it, and %.0f without, at %llu items.\n",
                 (int)strcspn(state->index, " "), state->index, op, state->index, op,
-                state->index_cost, view->age->unit, last->cost,
+                state->index_cost, lb_age_unit(view->age, which), last->cost,
                 (unsigned long long)view->age->sizes[state->n_points - 1]);
+    else if (which == LB_AGED_DEAD)
+        fputs("  An index has the dead rows, too, until no snapshot needs them: end old "
+              "transactions.\n",
+              out);
     else if (!lb_age_is_cut(view->age, state))
         fputs("  With the statement as it is, no index on its conditions and order helps.\n", out);
 }
+
+enum { MORE_LOCKED = 8 };
 
 /* Each operation on one item that grows with the state; true if there is any. */
 static bool print_growing(FILE *out, const struct lb_age_view *view, enum lb_aged_state which)
@@ -95,17 +102,21 @@ static bool print_growing(FILE *out, const struct lb_age_view *view, enum lb_age
             continue;
         grows = true;
         fprintf(out, "%s on %s: %s reads %.*f %s more for each 1,000 %s items.\n", view->strategy,
-                view->target, lb_age_op_names[op], per_1000 < 10 ? 1 : 0, per_1000, view->age->unit,
-                lb_aged_state_names[which]);
+                view->target, lb_age_op_names[op], per_1000 < 10 ? 1 : 0, per_1000,
+                lb_age_unit(view->age, which), lb_aged_state_names[which]);
         const struct lb_age_point *last = &state->curves[op].points[state->n_points - 1];
         if (view->age->counts_scans && last->scanned + last->sorts > 0)
             fprintf(out, "  At %llu items full scans go to %.0f rows. Number of sorts: %.0f.\n",
                     (unsigned long long)view->age->sizes[state->n_points - 1], last->scanned,
                     last->sorts);
+        if (last->locked > state->curves[op].points[0].locked + MORE_LOCKED)
+            fprintf(out, "  It locks %.0f rows at %llu items, and %.0f at %llu.\n", last->locked,
+                    (unsigned long long)view->age->sizes[state->n_points - 1],
+                    state->curves[op].points[0].locked, (unsigned long long)view->age->sizes[0]);
         if (op == LB_AGE_CLAIM)
             print_slo(out, view, which);
         if (op == (int)state->index_op && op <= LB_AGE_COMPLETE)
-            print_index(out, view, state);
+            print_index(out, view, which);
     }
     return grows;
 }
@@ -223,10 +234,13 @@ int lb_age_print(FILE *out, const struct lb_age_view *view)
     for (int s = 0; s < LB_AGED_STATES; s++)
         is_any = is_any || lb_age_is_measured(&view->age->states[s]);
     if (is_any) {
+        const bool is_dead = view->age->states[LB_AGED_DEAD].is_asked;
         fprintf(out,
-                "%s that one operation reads, by the number of items in the table "
+                "%s%s%s%s that one operation reads, by the number of items in the table "
                 "(statistics: %s):\n",
-                view->age->unit, lb_aged_statistics_names[view->statistics]);
+                view->age->unit, is_dead ? " (with dead items: " : "",
+                is_dead ? view->age->dead_unit : "", is_dead ? ")" : "",
+                lb_aged_statistics_names[view->statistics]);
         r = print_table(out, view->age);
         print_flips(out, view->age);
     }

@@ -199,8 +199,8 @@ static const struct flag flags[] = {
      "writes a violating schedule for PostgreSQL's isolationtester"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_EXPLORE, "FORMAT", "%s"},
     {"aged", 0, FLAG_TEXT, TO(age.aged), LB_FLAGS_AGE, "STATE[,STATE...]",
-     "what fills the tables: finished, failed, delayed, claimed, waiting, other-class "
-     "(finished,failed,delayed)"},
+     "what fills the tables: finished, failed, delayed, claimed, waiting, other-class, "
+     "dead (finished,failed,delayed)"},
     {"rows", 0, FLAG_TEXT, TO(age.rows), LB_FLAGS_AGE, "N",
      "the most items of each state (64000); the sizes below are a fourth each"},
     {"statistics", 0, FLAG_TEXT, TO(age.statistics), LB_FLAGS_AGE, "KIND",

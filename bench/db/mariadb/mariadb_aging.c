@@ -1,6 +1,8 @@
 /* What age needs of MariaDB: see aging.h. The cost of a statement is the number of rows, or index
  * entries, that the server asked the storage engine for: Handler_read_* of the session. EXPLAIN
- * says how the tables are read. */
+ * says how the tables are read. Dead rows are none that the server sees: the pages of ANALYZE count
+ * them. InnoDB locks the rows that it scans: its monitor says how many the transaction has locked.
+ */
 #include "mariadb_space.h"
 
 #include "aging.h"
@@ -68,6 +70,65 @@ static int note_plan(struct lb_conn *conn, const char *sql, size_t n, const stru
     return r;
 }
 
+/* The lines of the monitor about a session:
+ *   7 lock struct(s), heap size 1128, 3007 row lock(s)
+ *   MariaDB thread id 71, OS thread handle ...
+ * A user without the privilege PROCESS does not get them. */
+static double read_locked(struct lb_conn *conn)
+{
+    const struct lb_db *db = lb_conn_head(conn)->db;
+    struct lb_rows rows = {0};
+    struct lb_error ignored;
+    char thread[60];
+    double locked = 0;
+    if (query(conn, "SELECT connection_id()", 0, NULL, &rows, &ignored) != LB_OK)
+        return -1;
+    snprintf(thread, sizeof thread, "MariaDB thread id %lld,",
+             (long long)db->value(conn, 0, 0).integer);
+    if (query(conn, "SHOW ENGINE INNODB STATUS", 0, NULL, &rows, &ignored) != LB_OK ||
+        rows.n_rows == 0 || rows.n_columns < 3)
+        return -1;
+    struct lb_value status = db->value(conn, 0, 2);
+    char *text = strndup(status.text, status.length);
+    char *at = text != NULL ? strstr(text, thread) : NULL;
+    if (at == NULL) {
+        free(text);
+        return -1;
+    }
+    *at = '\0';
+    for (char *line = text; (line = strstr(line, "---TRANSACTION")) != NULL; line++)
+        at = line;
+    const char *words = strstr(at, " row lock(s)");
+    while (words != NULL && words > at && words[-1] >= '0' && words[-1] <= '9')
+        words--;
+    if (words != NULL)
+        locked = strtod(words, NULL);
+    free(text);
+    return locked;
+}
+
+/* Executes the statement, and adds up the pages of all its tables. */
+static int analyse(struct lb_conn *conn, const char *sql, size_t n, const struct lb_value *params,
+                   double *ret_pages, struct lb_error *err)
+{
+    static const char key[] = "\"pages_accessed\": ";
+    struct lb_rows rows = {0};
+    char *text = NULL;
+    *ret_pages = 0;
+    if (asprintf(&text, "ANALYZE FORMAT=JSON %s", sql) < 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    int r = query(conn, text, n, params, &rows, err);
+    free(text);
+    if (r != LB_OK || rows.n_rows == 0)
+        return r;
+    struct lb_value json = lb_conn_head(conn)->db->value(conn, 0, 0);
+    text = strndup(json.text, json.length);
+    for (char *at = text; at != NULL && (at = strstr(at, key)) != NULL; at++)
+        *ret_pages += strtod(at + strlen(key), NULL);
+    free(text);
+    return LB_OK;
+}
+
 static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
                  const struct lb_value *params, struct lb_touched *ret, struct lb_error *err)
 {
@@ -82,18 +143,23 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
     if (r == LB_OK)
         r = read_counters(conn, &before, err);
     if (r == LB_OK)
-        r = query(conn, sql, n_params, params, &rows, err);
-    if (r == LB_OK)
+        r = ret->is_dead_asked ? analyse(conn, sql, n_params, params, &ret->cost, err)
+                               : query(conn, sql, n_params, params, &rows, err);
+    if (r == LB_OK && !ret->is_dead_asked)
         r = read_counters(conn, &after, err);
     if (r != LB_OK)
         return r;
-    ret->cost = ret->settled_cost = (after - before) - (before - empty);
+    ret->locked = read_locked(conn);
+    if (!ret->is_dead_asked)
+        ret->cost = (after - before) - (before - empty);
+    ret->settled_cost = ret->cost;
     memcpy(ret->settled_plan, ret->plan, sizeof ret->plan);
     return db->run(conn, "ROLLBACK TO SAVEPOINT lb_age", err);
 }
 
 const struct lb_aging lb_mariadb_aging = {
     .unit = "rows",
+    .dead_unit = "pages",
     .columns =
         "SELECT c.table_name, c.column_name, CASE WHEN c.data_type IN ('tinyint', 'smallint', "
         "'mediumint', 'int', 'bigint', 'decimal') THEN 1 WHEN c.data_type IN ('char', 'varchar', "

@@ -24,6 +24,37 @@ static double first_number(const char *json, const char *key)
     return at != NULL ? strtod(at + strlen(quoted), NULL) : 0;
 }
 
+/* The rows of the space with a mark of this transaction, or of a savepoint in it, whose numbers are
+ * above its own: those that it has locked and those that it has written. */
+static int read_locked(struct lb_conn *conn, double *ret, struct lb_error *err)
+{
+    static const char ask[] =
+        "SELECT 'SELECT sum(n)::bigint FROM (' || string_agg(format('SELECT count(*) AS n FROM %I "
+        "WHERE greatest(xmax::text::bigint, xmin::text::bigint) >= "
+        "pg_current_xact_id()::xid::text::bigint', relname), ' UNION ALL ') || ') AS t' FROM "
+        "pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' AND "
+        "relname <> '" LB_LIFE_TABLE "'";
+    const struct lb_db *db = lb_conn_head(conn)->db;
+    const char *sql = ask;
+    struct lb_stmt *stmt;
+    struct lb_rows rows = {0};
+    char *text = NULL;
+    int r = LB_OK;
+    *ret = 0;
+    for (int i = 0; i < 2 && r == LB_OK && sql != NULL; i++) {
+        r = db->prepare(conn, sql, 0, NULL, &stmt, err);
+        if (r == LB_OK)
+            r = db->execute(conn, stmt, NULL, &rows, err);
+        struct lb_value value =
+            r == LB_OK ? db->value(conn, 0, 0) : (struct lb_value){.type = LB_NULL};
+        sql = text = i == 0 && value.type == LB_TEXT ? strndup(value.text, value.length) : text;
+        if (i == 1 && value.type == LB_INT)
+            *ret = (double)value.integer;
+    }
+    free(text);
+    return r;
+}
+
 /* The kinds of nodes from the top, with the indexes and tables that they read. */
 static void note_plan(const char *json, char *plan, size_t size)
 {
@@ -98,7 +129,7 @@ static bool make_texts(const char *sql, size_t n, const struct lb_value *params,
 }
 
 static int explain(struct lb_conn *conn, const char *execute, const char *mode, double *ret_cost,
-                   char *plan, size_t size, struct lb_error *err)
+                   double *ret_locked, char *plan, size_t size, struct lb_error *err)
 {
     enum { PLANNED = 5 };
     const struct lb_db *db = lb_conn_head(conn)->db;
@@ -126,6 +157,9 @@ static int explain(struct lb_conn *conn, const char *execute, const char *mode, 
     *ret_cost = first_number(json, "Shared Hit Blocks") + first_number(json, "Shared Read Blocks");
     note_plan(json, plan, size);
     free(json);
+    r = read_locked(conn, ret_locked, err);
+    if (r != LB_OK)
+        return r;
     return db->run(conn, "ROLLBACK TO SAVEPOINT lb_age; RELEASE SAVEPOINT lb_age", err);
 }
 
@@ -138,10 +172,10 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
                 ? db->run(conn, prepare, err)
                 : lb_fail(err, LB_E_MEMORY, "out of memory");
     if (r == LB_OK)
-        r = explain(conn, execute, "force_custom_plan", &ret->cost, ret->plan, sizeof ret->plan,
-                    err);
+        r = explain(conn, execute, "force_custom_plan", &ret->cost, &ret->locked, ret->plan,
+                    sizeof ret->plan, err);
     if (r == LB_OK)
-        r = explain(conn, execute, "auto", &ret->settled_cost, ret->settled_plan,
+        r = explain(conn, execute, "auto", &ret->settled_cost, &ret->locked, ret->settled_plan,
                     sizeof ret->settled_plan, err);
     if (r == LB_OK)
         r = db->run(conn, "DEALLOCATE lb_age", err);
@@ -152,6 +186,7 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
 
 const struct lb_aging lb_postgres_aging = {
     .unit = "pages",
+    .dead_unit = "pages",
     .columns =
         "SELECT c.relname::text, a.attname::text, CASE WHEN t.typname IN ('int2', 'int4', 'int8', "
         "'numeric') THEN 1 WHEN t.typcategory = 'S' THEN 2 WHEN t.typname = 'uuid' THEN 3 WHEN "

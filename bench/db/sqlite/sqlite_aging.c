@@ -48,6 +48,7 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
     if (r == LB_OK)
         r = db->execute(conn, stmt, params, &rows, err);
     if (r == LB_OK) {
+        ret->locked = -1; /* the whole database */
         ret->cost = ret->settled_cost = db->steps(stmt, &ret->scanned, &ret->sorts);
         memcpy(ret->settled_plan, ret->plan, sizeof ret->plan);
         r = db->run(conn, "ROLLBACK TO lb_age; RELEASE lb_age", err);
