@@ -131,7 +131,8 @@ sub circles
 is_deeply([circles(a => ['b'], b => ['c'], c => [])], [], 'a chain is no circle');
 is_deeply([circles(a => ['b'], b => ['c', 'a'], c => ['d'], d => ['c'])], ['a, b', 'c, d'], 'circles are seen');
 
-# docs/guarantees.md lists the operations of each automaton, in the order of its enumeration.
+# docs/guarantees.md and lockbench-history(5) list the operations of each automaton, in the order of its enumeration; and the guarantees that
+# the page says an operation breaks are guarantees.
 sub text_of
 {
     my ($path) = @_;
@@ -139,6 +140,8 @@ sub text_of
     return do { local $/; <$file> };
 }
 my $page = text_of('docs/guarantees.md');
+my $manual = text_of('docs/lockbench-history.5');
+my %is_guarantee = map { $_ => 1 } text_of('bench/base/guarantee_list.h') =~ /GUARANTEE\(\w+, \w+, "([\w-]+)"/g;
 my @automata = grep { $_ ne 'automaton' } map { m{([^/]+)\.h$} } glob "$source/bench/check/spec/*.h";
 cmp_ok(scalar @automata, '>=', 2, "there are automata: @automata");
 for my $name (@automata) {
@@ -146,6 +149,9 @@ for my $name (@automata) {
     my @kinds = $enum =~ s{/\*.*?\*/}{}gsr =~ /LB_[A-Z]+_(\w+)/g;
     my ($table) = $page =~ m{\(`\Q$name\E\.c`\):.*?\n\n((?:\|[^\n]*\n)+)} or die "docs/guarantees.md: no table of $name.c\n";
     is_deeply([$table =~ /^\| ([A-Z]+) \|/mg], \@kinds, "docs/guarantees.md quotes $name.c");
+    is_deeply([grep { !$is_guarantee{$_} } map { /\*([\w-]+)\*/g } $table =~ /^\|.*\|(.*)\|$/mg], [], '... and names guarantees');
+    my ($quoted) = $manual =~ /^\.TP\n\.B \Q$name\E\.c\n((?:\.B [A-Z]+\n[^.].*\n)+)/m or die "lockbench-history(5): no list of $name.c\n";
+    is_deeply([$quoted =~ /^\.B ([A-Z]+)$/mg], \@kinds, "lockbench-history(5) quotes $name.c");
 }
 
 my $build = $ENV{LB_BUILD};
