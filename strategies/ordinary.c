@@ -281,6 +281,22 @@ static void set_group(struct lb_bag *bag, const struct lb_strategy_plan *plan, i
     lb_bag_set(bag, LB_SLOT_GROUP, &value);
 }
 
+static void set_attributes(struct lb_bag *bag, const struct lb_strategy_plan *plan, int64_t id)
+{
+    static const char *const names[LB_ATTRIBUTES] = {
+        [LB_A_KEY] = "key", [LB_A_TENANT] = "tenant", [LB_A_UNIQUE] = "unique"};
+    for (int a = 0; a < LB_ATTRIBUTES && plan->attributes != NULL; a++) {
+        char text[24];
+        if ((plan->program->attributes >> a & 1) == 0)
+            continue;
+        uint32_t number = plan->attributes->value_of(plan->attributes, (enum lb_attribute)a, id);
+        struct lb_value value = lb_int((int32_t)number);
+        if (names[a] != NULL)
+            value = lb_text(text, (size_t)snprintf(text, sizeof text, "%s%u", names[a], number));
+        lb_bag_set(bag, LB_SLOT_KEY + (size_t)a, &value);
+    }
+}
+
 void lb_ordinary_fill_resource(struct lb_bag *bag, const struct lb_strategy_plan *plan,
                                uint32_t resource)
 {
@@ -300,6 +316,7 @@ int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const cha
         lb_ordinary_fill_own_class(&bag, actor);
         set_text(&bag, LB_SLOT_PAYLOAD, payload);
         set_group(&bag, actor->plan, first + done);
+        set_attributes(&bag, actor->plan, first + done);
         bag.value[LB_SLOT_ID] = lb_int(first + done);
         bag.value[LB_SLOT_N] = lb_int(each);
         r = lb_runner_section(&actor->runner, LB_S_PUT, &bag, false, NULL, NULL, &result, err);

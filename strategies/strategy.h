@@ -15,6 +15,7 @@
 #ifndef LB_STRATEGY_H
 #define LB_STRATEGY_H
 
+#include "attribute.h"
 #include "program.h"
 
 #include <stdatomic.h>
@@ -96,13 +97,14 @@ struct lb_strategy_plan {
     const struct lb_program *program; /* NULL for strategies without statements */
     int32_t space_no;
     uint32_t n_resources;
-    const uint32_t *capacity;          /* one per resource */
-    uint32_t ttl_ms, period_ms;        /* length of a lease; of a period */
-    uint32_t limit_ms;                 /* recover takes claims that are older */
-    uint32_t delay_ms;                 /* delay until a retried item is due */
-    int64_t clock_ahead_ms;            /* added to :now for every worker */
-    bool is_forked;                    /* actors are in processes of their own, which may die */
-    uint32_t groups;                   /* item i is of group i % groups; 0: items have none */
+    const uint32_t *capacity;   /* one per resource */
+    uint32_t ttl_ms, period_ms; /* length of a lease; of a period */
+    uint32_t limit_ms;          /* recover takes claims that are older */
+    uint32_t delay_ms;          /* delay until a retried item is due */
+    int64_t clock_ahead_ms;     /* added to :now for every worker */
+    bool is_forked;             /* actors are in processes of their own, which may die */
+    uint32_t groups;            /* item i is of group i % groups; 0: items have none */
+    const struct lb_attribute_source *attributes; /* of items; NULL: they have none */
     bool is_pipelined;                 /* the next claim goes out with the end of the last */
     const struct lb_setting *settings; /* --opt, as given: for programs (guest) */
     size_t n_settings;

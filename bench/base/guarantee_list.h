@@ -49,6 +49,8 @@ enum lb_guarantee_trait {
               "a stored count of permits is the capacity less the holders")                        \
     GUARANTEE(ATTEMPTS, attempts, "attempts",                                                      \
               LB_GUARANTEE_IS_FOR_QUEUES | LB_GUARANTEE_IS_OF_ONE_ITEM,                            \
-              "no item is claimed more often than the file says (-- attempts: N)")
+              "no item is claimed more often than the file says (-- attempts: N)")                 \
+    GUARANTEE(KEY_LIMIT, key_limit, "key-limit", LB_GUARANTEE_IS_FOR_QUEUES,                       \
+              "never more items of one key in hand than the file says (-- key-limit: K)")
 
 #endif

@@ -12,6 +12,7 @@
 #define LB_CASE_H
 
 #include "array.h"
+#include "attribute.h"
 #include "check.h"
 
 #include <string.h>
@@ -242,9 +243,10 @@ struct lb_case {
     struct lb_array stalls; /* of all workers: disjoint, in order, once all logs were read */
     struct lb_array unrun;  /* the same, and those of single workers */
     struct lb_array asked;  /* struct lb_asked */
-    struct lb_array let_go; /* struct lb_let_go */
-    struct lb_array beats;  /* struct lb_beat; by log and low once the logs were read */
-    bool has_unsure_beats;  /* of some log */
+    struct lb_array attributes[LB_ATTRIBUTES]; /* struct lb_key: id, value; by id */
+    struct lb_array let_go;                    /* struct lb_let_go */
+    struct lb_array beats; /* struct lb_beat; by log and low once the logs were read */
+    bool has_unsure_beats; /* of some log */
     struct lb_array late_waits;
     struct lb_array refusals;
     struct lb_array unknown;        /* struct lb_unknown_claim */

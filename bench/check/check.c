@@ -30,6 +30,8 @@ static void case_release(struct lb_case *c)
     free(c->by_id);
     free(c->put_again.items);
     free(c->let_go.items);
+    for (int a = 0; a < LB_ATTRIBUTES; a++)
+        free(c->attributes[a].items);
     free(c->beats.items);
     free(c->moments.items);
     lb_ids_release(c);
@@ -67,8 +69,10 @@ static int read_history(struct lb_case *c)
     int rc = lb_case_goes_on(c);
     rc = rc != 0 ? rc : lb_scan_history(c);
     rc = rc != 0 ? rc : lb_case_goes_on(c);
-    if (c->model->queue)
+    if (c->model->queue) {
+        rc = rc != 0 ? rc : lb_attributes_sort(c);
         return rc != 0 ? rc : lb_ids_finish(c);
+    }
     rc = rc != 0 ? rc : lb_world_apply(c);
     return rc != 0 ? rc : lb_merge_holds(c);
 }

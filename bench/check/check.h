@@ -58,6 +58,7 @@ struct lb_model {
                         longer than the bound on waits either */
     uint64_t recovery_bound_ns; /* 0: recovery is not tested */
     uint32_t attempts;          /* queue: maximum attempts of an item; 0: no limit */
+    uint32_t key_limit;         /* queue: items of one key in hand at most; 0: unknown */
     uint32_t groups;            /* queue: item i is of group i % groups; 0: unknown */
     uint64_t
         period_ns; /* queue: time after its completion at which an item is due again; 0: never */

@@ -28,6 +28,8 @@ bool lb_hold_ends_behind(const struct lb_case *c, uint32_t hold, const struct lb
 int lb_judge_permits(struct lb_case *c);
 int lb_judge_fenced(struct lb_case *c);
 int lb_judge_lock_fifo(struct lb_case *c);
+/* Once the logs were read. 0 or LB_E_MEMORY. */
+int lb_attributes_sort(struct lb_case *c);
 int lb_judge_items(struct lb_case *c);
 int lb_judge_loss(struct lb_case *c);
 int lb_judge_queue_fifo(struct lb_case *c);

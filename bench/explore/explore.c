@@ -321,7 +321,7 @@ static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
         return "there is one worker";
     if (!is_alone || plan->batch > 1) /* one claim may have an item twice, or two of a group */
         return NULL;
-    if (g == LB_G_GROUP_EXCLUSIVE)
+    if (g == LB_G_GROUP_EXCLUSIVE || g == LB_G_KEY_LIMIT)
         return "there is one worker";
     if (plan->rounds == 1 &&
         (g == LB_G_FENCED || g == LB_G_NO_DUPLICATE || g == LB_G_FIFO || g == LB_G_ONCE))

@@ -75,10 +75,12 @@ enum lb_op {
                                reason outside the protocol; arg = enum lb_stall */
     LB_OP_WAITED = 45, /* note, within an acquire: at time_ns the engine reported that the statement
                           was waiting for another session: it took effect later */
-    LB_OP_PERMITS = 47, /* note: the tables said that value permits (signed) of resource object
-                           can be taken; the query was sent arg microseconds before */
-    LB_OP_RESTART = 46  /* note: the database server had been started anew, for value ns by now:
-                           it crashed or was stopped, and not by the run */
+    LB_OP_PERMITS = 47,   /* note: the tables said that value permits (signed) of resource object
+                             can be taken; the query was sent arg microseconds before */
+    LB_OP_ATTRIBUTE = 48, /* note, before the put of item value: object = enum lb_attribute,
+                             arg = what it has */
+    LB_OP_RESTART = 46    /* note: the database server had been started anew, for value ns by now:
+                             it crashed or was stopped, and not by the run */
 };
 
 /* What stood still. */
@@ -247,6 +249,9 @@ void lb_history_forget(const struct lb_history_view *view, const struct lb_span 
 
 /* An item as the file calls it, clean: 7, "a", :a; without names its number. Returns buf. */
 const char *lb_item_name(const struct lb_names *names, uint64_t id, char *buf, size_t size);
+
+/* A key, tenant or unique key, likewise. */
+const char *lb_key_name(const struct lb_names *names, uint32_t key, char *buf, size_t size);
 
 const char *lb_op_name(int op);           /* "acquire", ...; NULL: no such operation */
 int lb_op_parse(const char *name);        /* -1: unknown */

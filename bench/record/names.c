@@ -20,6 +20,7 @@ void lb_names_free(struct lb_names *names)
         return;
     lb_intern_release(&names->objects);
     lb_intern_release(&names->items);
+    lb_intern_release(&names->keys);
     free(names);
 }
 
@@ -108,12 +109,12 @@ int lb_names_number(struct lb_intern *table, const struct lb_raw *value, uint32_
 
 /* --- for people --- */
 
-const char *lb_item_name(const struct lb_names *names, uint64_t id, char *buf, size_t size)
+/* number: in the table; a number that is in none is its own name. */
+static const char *name_of(const struct lb_intern *table, uint64_t number, uint64_t id, char *buf,
+                           size_t size)
 {
-    uint64_t number = id - (UINT64_C(1) << 63);
-    const struct lb_intern_slot *slot = names != NULL && number < names->items.n
-                                            ? lb_intern_slot_of(&names->items, (uint32_t)number)
-                                            : NULL;
+    const struct lb_intern_slot *slot =
+        table != NULL && number < table->n ? lb_intern_slot_of(table, (uint32_t)number) : NULL;
     if (slot == NULL)
         snprintf(buf, size, "%lld", (long long)id);
     else if (slot->text == NULL)
@@ -124,4 +125,16 @@ const char *lb_item_name(const struct lb_names *names, uint64_t id, char *buf, s
     else
         snprintf(buf, size, "%.*s", (int)(slot->length < size ? slot->length : size), slot->text);
     return lb_clean_text(buf);
+}
+
+const char *lb_item_name(const struct lb_names *names, uint64_t id, char *buf, size_t size)
+{
+    return name_of(names != NULL ? &names->items : NULL, id - (UINT64_C(1) << 63), id, buf, size);
+}
+
+const char *lb_key_name(const struct lb_names *names, uint32_t key, char *buf, size_t size)
+{
+    const uint32_t first = UINT32_C(1) << 31;
+    return name_of(names != NULL && key >= first ? &names->keys : NULL, key - first, key, buf,
+                   size);
 }

@@ -10,6 +10,7 @@
 
 struct lb_names {
     struct lb_intern objects; /* keys of tuples */
+    struct lb_intern keys;    /* of attributes: keys, tenants and unique keys */
     struct lb_intern items;   /* values of items that are no integers, or too small ones */
 };
 

@@ -30,6 +30,7 @@ static const char *const op_names[] = {
     [LB_OP_WAITED] = "waited",
     [LB_OP_RESTART] = "restart",
     [LB_OP_PERMITS] = "permits",
+    [LB_OP_ATTRIBUTE] = "attribute",
 };
 
 enum { OPS = sizeof op_names / sizeof op_names[0] };

@@ -64,8 +64,9 @@ struct lb_active_run {
     bool has_control;
     struct lb_program *program, *program_before; /* the version before; NULL: there is none */
     uint32_t *capacity;
-    double *choice;                     /* the team's */
-    struct lb_session locker, snapshot; /* of locked rows, and of an old snapshot */
+    double *choice;                         /* the team's */
+    struct lb_attribute_source *attributes; /* of items; NULL: they have none */
+    struct lb_session locker, snapshot;     /* of locked rows, and of an old snapshot */
     bool has_locker, has_snapshot;
     struct lb_strategy_plan plan, plan_before;
     bool is_set_up;

@@ -1,6 +1,7 @@
 /* Building a run up, and taking it down: space, statements, backlog, workers. */
 #include "setup.h"
 
+#include "attributes.h"
 #include "backlog.h"
 #include "beater.h"
 #include "carrier.h"
@@ -148,6 +149,12 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
         rc = new_program_before(run, db, err);
     if (rc != 0)
         return rc;
+    if (run->program->attributes != 0) {
+        run->attributes = lb_attributes_new(request->scenario, request->seed);
+        if (run->attributes == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory for the items' keys");
+        run->plan.attributes = run->plan_before.attributes = run->attributes;
+    }
     note_options(run->outcome, run->program);
     struct lb_features features;
     lb_features_read(request->file, run->program, &features);
@@ -629,6 +636,7 @@ void lb_run_release(struct lb_active_run *run)
     lb_program_free(run->program);
     free(run->capacity);
     free(run->choice);
+    free(run->attributes);
     lb_facts_free(run->counters_before, run->n_counters_before);
     free(run->processes);
 }

@@ -324,8 +324,8 @@ int lb_judge_items(struct lb_case *c)
         rc = lb_out_of_memory(c);
     if (rc == 0)
         rc = judge_all(&judge);
-    if (rc == 0 && lb_wants_groups(c))
-        rc = lb_judge_groups(c, &judge.ops, judge.search, judge.budget.ops);
+    if (rc == 0)
+        rc = lb_judge_limits(c, &judge.ops, judge.search, judge.budget.ops);
     lb_search_close(judge.search);
     lb_item_world_release(&world);
     free(judge.ops.array.items);

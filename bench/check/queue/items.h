@@ -63,10 +63,16 @@ void lb_beats_sort(struct lb_case *c);
 size_t lb_beats_from(const struct lb_case *c, uint32_t log, uint64_t time);
 bool lb_beats_any(const struct lb_case *c, uint32_t log);
 
-/* --- groups of items: group_exclusive.c --- */
+/* --- attributes: item_attributes.c --- */
 
-/* True if group-exclusive is claimed, and the history says which items are of one group. */
-bool lb_wants_groups(const struct lb_case *c);
+/* False: the history does not say it, or says two things. */
+bool lb_attribute_of(const struct lb_case *c, enum lb_attribute attribute, uint64_t id,
+                     uint32_t *ret_value);
+
+/* --- limits of items in hand: item_limits.c --- */
+
+/* True if one is claimed, and its number is known. */
+bool lb_wants_limits(const struct lb_case *c);
 /* True if the guarantee attempts is claimed, and its number is known. */
 static inline bool lb_wants_attempts(const struct lb_case *c)
 {
@@ -75,7 +81,7 @@ static inline bool lb_wants_attempts(const struct lb_case *c)
 struct lb_item_ops;
 struct lb_search;
 /* most: as in lb_item_ops_finish. */
-int lb_judge_groups(struct lb_case *c, struct lb_item_ops *ops, struct lb_search *search,
+int lb_judge_limits(struct lb_case *c, struct lb_item_ops *ops, struct lb_search *search,
                     uint64_t most);
 
 /* True if one worker alone touched the item, claimed it once, and did not free it: item_single.c.

@@ -14,12 +14,13 @@
  *
  * An item that reached the protocol's attempt limit is a dead letter; its loss is not judged.
  *
- * While a worker may have an item of a group, the rest of the group is not claimable, for any time:
- * it is not lost, and not tested.
+ * While workers may have as many items of a group, or key, as its limit allows, the rest of it is
+ * not claimable, for any time: it is not lost, and not tested.
  */
 #include "guarantee_kind.h"
-#include "items.h"
+#include "item_limits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static void report_phantom(struct lb_case *c, const struct lb_id *id)
@@ -44,6 +45,25 @@ static void report_phantom(struct lb_case *c, const struct lb_id *id)
                     lb_who(c, id->put_log, LB_WHOM), lb_at(c, id->put_low, asked, sizeof asked));
 }
 
+/* A limit that was not released: "; key 7 never came back: 0 of 1 in hand, its 40 items wait". */
+static void tell_key(const struct lb_case *c, const struct lb_id *lost, char *buf, size_t size)
+{
+    struct lb_limit limit;
+    uint64_t key, other, n = 0;
+    char name[LB_ITEM_NAME];
+    buf[0] = '\0';
+    if (!lb_key_limit(c, &limit) || !limit.key_of(c, lost->id, &key))
+        return;
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
+        for (uint64_t i = id->id; i < id->id + id->n && lb_id_acknowledged(id); i++)
+            n += (!id->is_claimed || id->is_given_back) && limit.key_of(c, i, &other) &&
+                 other == key;
+    if (n > 1)
+        snprintf(buf, size, "; key %s never came back: fewer than %u in hand, its %llu items wait",
+                 lb_key_name(c->history->names, (uint32_t)key, name, sizeof name), limit.most,
+                 (unsigned long long)n);
+}
+
 static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lost)
 {
     struct lb_finding *finding = lb_finding_of(c, LB_G_NO_LOSS);
@@ -51,17 +71,18 @@ static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lo
     struct lb_witness *witness = lb_witness_new(finding);
     if (witness == NULL)
         return;
-    char at[LB_AT];
+    char at[LB_AT], key[160];
+    tell_key(c, id, key, sizeof key);
     lb_witness_add(c, witness, id->put_log, id->put_event);
     witness->at_ns = id->put_high;
     lb_witness_text(
-        witness, "item %s was put by %s, acknowledged at %s, %s the queue was drained%s",
+        witness, "item %s was put by %s, acknowledged at %s, %s the queue was drained%s%s",
         LB_ITEM_OF(c, id->id), lb_who(c, id->put_log, LB_WHOM),
         lb_at(c, id->put_high, at, sizeof at),
         id->is_let_go ? "and no worker has it, nor can claim it: it was to be given back when "
                         "the worker or its connection was lost, and later"
                       : "and is neither claimed nor claimable after",
-        n_lost > 1 ? "; others are lost too" : "");
+        n_lost > 1 ? "; others are lost too" : "", key);
 }
 
 /* Was it claimed before it was put, for certain? */
@@ -73,24 +94,55 @@ static bool is_too_early(const struct lb_id *id)
            !id->is_claimed_again && !id->is_put_again; /* by the order of one worker */
 }
 
-/* Of which groups an item may be in hand; NULL: groups are not asked for, or there is no memory. */
-static bool *find_open_groups(const struct lb_case *c)
+/* What waits for others of its key. */
+struct waiting {
+    struct lb_limit limits[LB_LIMITS];
+    size_t n;
+    struct lb_array open[LB_LIMITS]; /* struct lb_key: of items that may be in hand, sorted */
+};
+
+static int find_open(const struct lb_case *c, struct waiting *waiting)
 {
-    bool *is_open = lb_wants_groups(c) ? calloc(c->model->groups, sizeof *is_open) : NULL;
-    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && is_open != NULL; id++)
-        if (id->is_claimed && id->is_open)
-            is_open[id->id % c->model->groups] = true;
-    return is_open;
+    int rc = 0;
+    waiting->n = lb_limits_of(c, waiting->limits);
+    for (size_t i = 0; i < waiting->n && rc == 0; i++)
+        rc = lb_limits_open(c, &waiting->limits[i], &waiting->open[i]);
+    return rc;
 }
 
-/* How many of these ids do not wait for an item of their group? */
-static uint64_t count_missing(const struct lb_case *c, const struct lb_id *id, const bool *is_open)
+/* Are as many items of its key in hand, perhaps, as the limit allows? One whose key is not known
+ * may wait for any. */
+static bool is_waiting(const struct lb_case *c, const struct waiting *waiting, uint64_t id)
+{
+    for (size_t i = 0; i < waiting->n; i++) {
+        const struct lb_limit *limit = &waiting->limits[i];
+        const struct lb_key *open = waiting->open[i].items;
+        uint64_t key;
+        size_t first = 0, n = waiting->open[i].n, high = n;
+        if (!limit->key_of(c, id, &key))
+            return n > 0;
+        while (first < high) {
+            size_t middle = first + (high - first) / 2;
+            if (open[middle].key < key)
+                first = middle + 1;
+            else
+                high = middle;
+        }
+        if (limit->most <= n - first && open[first + limit->most - 1].key == key)
+            return true;
+    }
+    return false;
+}
+
+/* How many of these ids do not wait for others of their key? */
+static uint64_t count_missing(const struct lb_case *c, const struct lb_id *id,
+                              const struct waiting *waiting)
 {
     uint64_t n = 0;
-    if (is_open == NULL)
+    if (waiting->n == 0)
         return id->n;
     for (uint64_t i = id->id; i < id->id + id->n; i++)
-        n += !is_open[i % c->model->groups];
+        n += !is_waiting(c, waiting, i);
     return n;
 }
 
@@ -107,10 +159,11 @@ int lb_judge_loss(struct lb_case *c)
     const struct lb_unknown_claim *unknown = c->unknown.items;
     const struct lb_id *first = NULL;
     uint64_t n_missing = 0, n_excused = 0;
-    bool *is_open = find_open_groups(c);
-    if (is_open == NULL && lb_wants_groups(c))
-        return lb_out_of_memory(c);
-    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
+    struct waiting waiting = {.n = 0};
+    int rc = find_open(c, &waiting);
+    if (rc != 0)
+        rc = lb_out_of_memory(c);
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++) {
         bool is_unknown = !id->is_put && c->history->truncated; /* its put may be missing */
         if (id->is_claimed && !is_unknown && (!id->is_put || is_too_early(id)))
             report_phantom(c, id);
@@ -120,19 +173,21 @@ int lb_judge_loss(struct lb_case *c)
             c->doubt[LB_G_NO_LOSS] = "the items not claimed again had reached the attempt limit";
             continue;
         }
-        uint64_t n = count_missing(c, id, is_open);
+        uint64_t n = count_missing(c, id, &waiting);
         n_missing += n;
         first = first == NULL && n > 0 ? id : first;
         if (n < id->n)
-            c->doubt[LB_G_NO_LOSS] = "an unclaimed item waits for its group: another item of it "
-                                     "was claimed and not ended";
+            c->doubt[LB_G_NO_LOSS] =
+                "an unclaimed item waits for its group or key: other items of it "
+                "were claimed and not ended";
     }
-    free(is_open);
+    for (size_t i = 0; i < LB_LIMITS; i++)
+        free(waiting.open[i].items);
     for (size_t i = 0; i < c->unknown.n; i++)
         n_excused += c->model->returned && !unknown[i].is_final ? 0 : unknown[i].n;
-    if (c->is_drained && n_missing > n_excused)
+    if (rc == 0 && c->is_drained && n_missing > n_excused)
         report_lost(c, first, n_missing - n_excused);
-    return 0;
+    return rc;
 }
 
 static const char *cannot_say(const struct lb_case *c)

@@ -39,6 +39,8 @@ static int scan_note(struct lb_scan *scan, const struct lb_event *e)
         c->out->measures.n_restarts++;
         return 0;
     }
+    if (e->op == LB_OP_ATTRIBUTE) /* of a lock: its enqueue has no item */
+        return c->model->queue ? lb_scan_attribute(scan, e) : 0;
     if (e->op == LB_OP_PERMITS)
         return lb_scan_permits(scan, e);
     if (e->op == LB_OP_WAITED) {

@@ -118,6 +118,8 @@ int lb_scan_operations(struct lb_scan *scan, const struct lb_event *events, size
                        size_t *ret_n);
 int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type);
 int lb_scan_item(struct lb_scan *scan, const struct lb_event *note);
+/* item_attributes.c: a note about an item that is put. */
+int lb_scan_attribute(struct lb_scan *scan, const struct lb_event *note);
 /* A sign of life: beats.c. */
 int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type);
 int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);

@@ -595,6 +595,13 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "or a row of its own for each group that the claim locks). Or what ends an "
                     "item sets a group free of which another worker has an item: let it name the "
                     "item's own group, and ask whose it is"};
+    case LB_G_KEY_LIMIT:
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->begin_end, &o->end},
+            .text = "two claims that do not see each other take the last place of a key: let a "
+                    "claim lock a row of the key before it counts, or take the place with one "
+                    "UPDATE whose condition is the limit. Or a place is given back that another "
+                    "worker has: let an end that changes no item give back nothing"};
     case LB_G_RECOVERY:
         return advise_queue_recovery(o, cell);
     default:

@@ -313,6 +313,10 @@ static void end_late(struct lb_asking *m, const char *scenario)
                      "it claims group-exclusive: a slow worker ends an item of a group that has "
                      "gone on"),
             "groups", "2");
+    if (lb_asking_claims(m, LB_G_KEY_LIMIT))
+        set(add_late(m, scenario, "keys late",
+                     "it claims key-limit: a slow worker ends an item of a key that has gone on"),
+            "keys", "2");
     if (f->has_free || f->has_retry)
         set(add_late(m, scenario, "give back late",
                      "it has free or retry: a slow worker gives the item back"),
@@ -379,23 +383,30 @@ static void claim_in_line(struct lb_asking *m)
     set_all(ask, keys);
 }
 
-/* More workers than groups, which take their time: a worker always waits for a group. */
-static void work_in_groups(struct lb_asking *m)
+/* More workers than groups, or keys, which take their time: a worker always waits for one. */
+static void work_in(struct lb_asking *m, enum lb_guarantee guarantee)
 {
-    static const char *const keys[] = {"groups", "3", "hold", "3ms", "backlog", "300", NULL};
+    static const char *const drawn[] = {"hold", "3ms", "backlog", "300", NULL};
+    const bool is_group = guarantee == LB_G_GROUP_EXCLUSIVE;
+    const char *what = is_group ? "groups" : "keys";
     const struct lb_features *f = &m->outlook->features;
-    struct lb_ask *ask =
-        add_stressed(m, "drain", NULL, 2000, "it claims group-exclusive: items of three groups");
-    snprintf(ask->name, sizeof ask->name, "groups");
-    set_all(ask, keys);
+    char reason[64];
+    snprintf(reason, sizeof reason, "it claims %s: items of %s", lb_guarantee_name(guarantee),
+             is_group ? "three groups" : "two keys");
+    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2000, reason);
+    snprintf(ask->name, sizeof ask->name, "%s", what);
+    set_all(ask, drawn);
+    set(ask, what, is_group ? "3" : "2");
     if (f->has_free || f->has_retry)
         set(ask, "free", "0.2");
     if (!f->takes_many)
         return;
-    ask = add_stressed(m, "drain", NULL, 1500,
-                       "it claims group-exclusive, and has :n: two items in each claim");
-    snprintf(ask->name, sizeof ask->name, "groups by two");
-    set_all(ask, keys);
+    snprintf(reason, sizeof reason, "it claims %s, and has :n: two items in each claim",
+             lb_guarantee_name(guarantee));
+    ask = add_stressed(m, "drain", NULL, 1500, reason);
+    snprintf(ask->name, sizeof ask->name, "%s by two", what);
+    set_all(ask, drawn);
+    set(ask, what, is_group ? "3" : "2");
     set(ask, "batch", "2");
 }
 
@@ -511,7 +522,9 @@ static void stress_queue(struct lb_asking *m)
     give_back(m);
     operate(m);
     if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
-        work_in_groups(m);
+        work_in(m, LB_G_GROUP_EXCLUSIVE);
+    if (lb_asking_claims(m, LB_G_KEY_LIMIT))
+        work_in(m, LB_G_KEY_LIMIT);
     if (lb_asking_claims(m, LB_G_NO_LOSS) || lb_asking_claims(m, LB_G_NO_DUPLICATE) ||
         lb_asking_claims(m, LB_G_FIFO) || lb_asking_claims(m, LB_G_PROGRESS)) {
         ask = add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");

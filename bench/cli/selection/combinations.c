@@ -36,6 +36,7 @@ static bool may_be_list(const struct lb_key *key, const char *text)
         return !has_phases(text);
     case LB_KEY_TEXT:
     case LB_KEY_AGED:
+    case LB_KEY_PARTS:
     case LB_KEY_FLAG:
     case LB_KEY_SHAPE:
     default:
@@ -294,6 +295,31 @@ static bool has_groups(const struct lb_cell *cell)
     return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_GROUP);
 }
 
+static bool has_keys(const struct lb_cell *cell)
+{
+    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_KEY);
+}
+
+static bool has_tenants(const struct lb_cell *cell)
+{
+    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_TENANT);
+}
+
+static bool has_priorities(const struct lb_cell *cell)
+{
+    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_PRIORITY);
+}
+
+static bool has_due(const struct lb_cell *cell)
+{
+    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_DUE);
+}
+
+static bool has_unique_keys(const struct lb_cell *cell)
+{
+    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_UNIQUE_KEY);
+}
+
 /* A program says by its answers what it can do. */
 static bool renews(const struct lb_cell *cell)
 {
@@ -317,6 +343,12 @@ static int check_use(const struct lb_report *report, const struct lb_override *o
         bool (*uses)(const struct lb_cell *cell);
         const char *why;
     } needs[] = {{"groups", has_groups, "queues that put their items with :group"},
+                 {"keys", has_keys, "queues that put their items with :key"},
+                 {"key-zipf", has_keys, "queues that put their items with :key"},
+                 {"tenants", has_tenants, "queues that put their items with :tenant"},
+                 {"priority", has_priorities, "queues that put their items with :priority"},
+                 {"due", has_due, "queues that put their items with :due"},
+                 {"unique", has_unique_keys, "queues that put their items with :unique_key"},
                  {"renew", renews, "strategies with a section renew or heartbeat"},
                  {"overrun", is_lease, "leases, which a hold can outlast"}};
     size_t n = sizeof needs / sizeof needs[0], k = 0, n_asked = 0;

@@ -11,6 +11,7 @@
 #include "program_building.h"
 #include "program_features.h"
 
+#include "attribute.h"
 #include "nearest.h"
 
 #include <stdio.h>
@@ -26,7 +27,8 @@ static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
     [LB_SLOT_SPACE_NO] = LB_INT, [LB_SLOT_CLASS] = LB_TEXT,    [LB_SLOT_TICKET] = LB_INT,
     [LB_SLOT_IDS] = LB_TEXT,     [LB_SLOT_TOKENS] = LB_TEXT,   [LB_SLOT_ITEMS] = LB_TEXT,
     [LB_SLOT_GROUP] = LB_TEXT,   [LB_SLOT_PROCESS] = LB_TEXT,  [LB_SLOT_HOST] = LB_TEXT,
-    [LB_SLOT_DELAY_MS] = LB_INT,
+    [LB_SLOT_DELAY_MS] = LB_INT, [LB_SLOT_KEY] = LB_TEXT,      [LB_SLOT_TENANT] = LB_TEXT,
+    [LB_SLOT_PRIORITY] = LB_INT, [LB_SLOT_DUE] = LB_INT,       [LB_SLOT_UNIQUE_KEY] = LB_TEXT,
 };
 
 /* --- parameters: who fills them? --- */
@@ -114,6 +116,11 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
         return !is_lock && (section == LB_S_PUT || section == LB_S_CLAIM || section == LB_S_AGE);
     case LB_SLOT_PAYLOAD:
     case LB_SLOT_GROUP:
+    case LB_SLOT_KEY:
+    case LB_SLOT_TENANT:
+    case LB_SLOT_PRIORITY:
+    case LB_SLOT_DUE:
+    case LB_SLOT_UNIQUE_KEY:
         return section == LB_S_PUT;
     case LB_SLOT_ID:
         return !is_lock && section != LB_S_CLAIM && !lb_section_is_schema(section) &&
@@ -224,14 +231,20 @@ static int add_parameter(struct lb_building *b, const struct lb_raw_section *sec
     if (b->program->slot_name[slot] == NULL)
         return lb_building_no_memory(b);
     set_default(b, slot);
-    if (section_has_column(b, section, index, name, length) ||
-        inherits_column(b, section->name, name, length))
+    bool is_column = section_has_column(b, section, index, name, length) ||
+                     inherits_column(b, section->name, name, length);
+    if (is_column)
         b->program->carries |= UINT64_C(1) << slot;
     enum lb_type type = b->program->defaults[slot].type;
-    if (slot < LB_SLOT_FIXED) {
+    /* Columns and options named as an attribute are the file's own. */
+    bool is_attribute = slot >= LB_SLOT_KEY && slot < LB_SLOT_FIXED && section->name == LB_S_PUT &&
+                        !is_column && type == LB_NULL;
+    if (slot < LB_SLOT_KEY || is_attribute) {
         type = fixed_types[slot];
         b->program->uses |= UINT32_C(1) << slot;
     }
+    if (is_attribute)
+        b->program->attributes |= (uint8_t)(1u << (slot - LB_SLOT_KEY));
     statement->param_slot[statement->n_params] = (uint8_t)slot;
     statement->param_type[statement->n_params] = type;
     int n = b->db->placeholder(statement->n_params++, placeholder, sizeof placeholder);
@@ -442,6 +455,11 @@ static int check_put(struct lb_building *b)
     bool has_id = (used >> LB_SLOT_ID & 1) != 0, has_n = (used >> LB_SLOT_N & 1) != 0;
     bool has_group = (used >> LB_SLOT_GROUP & 1) != 0;
     program->puts_one = !has_n;
+    if (program->attributes != 0 && has_n)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "section put has :n and attributes of one item (:key, :tenant, "
+                            ":priority, :due or :unique_key). Without :n it is run once for each "
+                            "item");
     if (has_group && has_n)
         return lb_file_fail(b->file, put->line, b->err,
                             "section put has :n and :group: items of one put would all be of one "
@@ -488,6 +506,23 @@ static int check_permits(struct lb_building *b)
     return lb_file_fail(b->file, answer->line, b->err,
                         "section permits: the statement that answers returns no column free: "
                         "SELECT ... AS free, how many permits of :resource can be taken");
+}
+
+static int check_key_limit(struct lb_building *b)
+{
+    const struct lb_section *put = &b->program->sections[LB_S_PUT];
+    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_KEY_LIMIT)) == 0)
+        return 0;
+    if (b->program->key_limit == 0)
+        return lb_file_fail(
+            b->file, put->line, b->err,
+            "claims key-limit, and does not state how many items of a key may be in "
+            "hand: write \"-- key-limit: K\" into the header");
+    if (put->present && (b->program->attributes >> LB_A_KEY & 1) == 0)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "claims key-limit, and section put does not use :key, the key of the "
+                            "item that it puts");
+    return 0;
 }
 
 static int check_attempts(struct lb_building *b)
@@ -577,6 +612,8 @@ static int keep_statements(struct lb_building *b)
         r = check_permits(b);
     if (r == 0)
         r = check_attempts(b);
+    if (r == 0)
+        r = check_key_limit(b);
     if (r == 0)
         r = check_batches(b);
     return r == 0 ? check_claim(b) : r;

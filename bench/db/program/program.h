@@ -154,7 +154,13 @@ enum lb_slot {
     LB_SLOT_PROCESS,  /* :process      text, the process of the worker, from register to its end */
     LB_SLOT_HOST,     /* :host         text, the machine that the process runs on */
     LB_SLOT_DELAY_MS, /* :delay_ms     integer, after how long a retried item is due */
-    LB_SLOT_FIXED     /* how many there are */
+    /* Attributes of the item that is put, in the order of enum lb_attribute: */
+    LB_SLOT_KEY,        /* :key          text, "key7" */
+    LB_SLOT_TENANT,     /* :tenant       text, "tenant0" */
+    LB_SLOT_PRIORITY,   /* :priority     integer */
+    LB_SLOT_DUE,        /* :due          integer, after how many ms it may be claimed */
+    LB_SLOT_UNIQUE_KEY, /* :unique_key   text, "unique7" */
+    LB_SLOT_FIXED       /* how many there are */
 };
 
 /* A fact that a verdict depends on, that the file does not state, and that its text hints at. */
@@ -189,6 +195,8 @@ struct lb_program {
     const char *origin; /* the file, for messages */
     uint64_t carries;   /* bit per slot: a column of that name is wanted by a later statement */
     uint32_t uses;      /* bit per fixed slot: some statement has it as parameter */
+    uint32_t key_limit; /* items of one key in hand at most, as the file says; 0: no limit */
+    uint8_t attributes; /* bit per enum lb_attribute: put has it as a parameter */
     bool puts_one;      /* put has no :n: it is run for each item */
     uint32_t attempts;  /* how often an item is tried at most, as the file says; 0: no limit */
     bool own_rows;      /* a release changes a row of its worker's own, as the file says */

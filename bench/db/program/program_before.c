@@ -67,12 +67,18 @@ int lb_program_agree(struct lb_program *program, const struct lb_program *before
                        : program->own_rows != before->own_rows   ? "rows"
                        : program->due_later != before->due_later ? "due"
                        : program->tick_ms != before->tick_ms     ? "precision"
+                       : program->key_limit != before->key_limit ? "key-limit"
                                                                  : NULL;
     if (what != NULL)
         return lb_fail(err, LB_E_USAGE,
                        "%s and %s cannot share their tables: they differ in -- %s:, and one judge "
                        "sees both",
                        program->origin, before->origin, what);
+    if (program->attributes != before->attributes)
+        return lb_fail(err, LB_E_USAGE,
+                       "%s and %s cannot share their tables: section put of one has an attribute "
+                       "(:key, :tenant, :priority, :due, :unique_key) that the other has not",
+                       program->origin, before->origin);
     for (int g = 0; g < LB_GUESSES; g++)
         if (program->guesses[g].line == 0)
             program->guesses[g] = before->guesses[g];

@@ -141,7 +141,7 @@ static int read_option(struct lb_file *file, const struct lb_directive *directiv
                             "option: \"%.*s\" is no name: a-z, 0-9 and _ only", (int)name_length,
                             name);
     int slot = lb_fixed_slot(name, name_length);
-    if (slot >= 0 && slot != LB_SLOT_TTL_MS && slot != LB_SLOT_PERIOD_MS)
+    if (slot >= 0 && slot != LB_SLOT_TTL_MS && slot != LB_SLOT_PERIOD_MS && slot < LB_SLOT_KEY)
         return lb_file_fail(file, directive->line, err,
                             "option: \"%.*s\" is a parameter that lockbench fills",
                             (int)name_length, name);
@@ -226,8 +226,8 @@ static int read_pipeline(struct lb_file *file, const struct lb_directive *direct
     return 0;
 }
 
-/* `-- attempts:`, `-- rows:`, `-- due:` and `-- precision:` take a word of theirs, or the name of
- * an option. */
+/* `-- attempts:`, `-- key-limit:`, `-- rows:`, `-- due:` and `-- precision:` take a word of theirs,
+ * or the name of an option. */
 static int read_fact(struct lb_file *file, const struct lb_directive *directive,
                      struct lb_stated *stated, struct lb_error *err)
 {
@@ -273,6 +273,8 @@ static int settle_facts(const struct lb_file *file, struct lb_error *err)
 {
     int r = settle_fact(file, &file->attempts, "attempts", LB_QUEUE, "unlimited", NULL, err);
     if (r == 0)
+        r = settle_fact(file, &file->key_limit, "key-limit", LB_QUEUE, "unlimited", NULL, err);
+    if (r == 0)
         r = settle_fact(file, &file->rows, "rows", LB_LOCK, "shared", "own", err);
     if (r == 0)
         r = settle_fact(file, &file->due, "due", LB_QUEUE, "at-once", "later", err);
@@ -308,6 +310,8 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return lb_timing_line(file, directive, err);
     if (lb_directive_is(directive, "attempts"))
         return read_fact(file, directive, &file->attempts, err);
+    if (lb_directive_is(directive, "key-limit"))
+        return read_fact(file, directive, &file->key_limit, err);
     if (lb_directive_is(directive, "rows"))
         return read_fact(file, directive, &file->rows, err);
     if (lb_directive_is(directive, "due"))

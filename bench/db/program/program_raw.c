@@ -17,9 +17,9 @@
 #include <strings.h>
 
 static const char *const keys[] = {
-    "strategy", "shape",    "claims",   "isolation", "option", "needs",     "origin", "summary",
-    "name",     "require",  "answer",   "on-error",  "lease",  "limit",     "if",     "else",
-    "on",       "pipeline", "attempts", "rows",      "due",    "precision",
+    "strategy", "shape",    "claims",   "isolation", "option", "needs",     "origin",    "summary",
+    "name",     "require",  "answer",   "on-error",  "lease",  "limit",     "if",        "else",
+    "on",       "pipeline", "attempts", "rows",      "due",    "precision", "key-limit",
 };
 
 int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,
@@ -181,6 +181,11 @@ const char *const lb_fixed_slot_names[LB_SLOT_FIXED] = {
     [LB_SLOT_PROCESS] = "process",
     [LB_SLOT_HOST] = "host",
     [LB_SLOT_DELAY_MS] = "delay_ms",
+    [LB_SLOT_KEY] = "key",
+    [LB_SLOT_TENANT] = "tenant",
+    [LB_SLOT_PRIORITY] = "priority",
+    [LB_SLOT_DUE] = "due",
+    [LB_SLOT_UNIQUE_KEY] = "unique_key",
 };
 
 int lb_fixed_slot(const char *name, size_t length)

@@ -8,6 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* All items have one key, tenant and priority, and each has its own unique key. */
+static uint32_t explored_value(const struct lb_attribute_source *source,
+                               enum lb_attribute attribute, int64_t id)
+{
+    (void)source;
+    return attribute == LB_A_UNIQUE ? (uint32_t)id : 0;
+}
+
+static const struct lb_attribute_source explored_items = {.value_of = explored_value};
+
 /* One schedule of one task. */
 static void play(struct lb_task *task)
 {
@@ -437,6 +447,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .capacity = testbed->capacity,
         .ttl_ms = plan->ttl_ms,
         .limit_ms = limit_ms,
+        .attributes = testbed->program->attributes != 0 ? &explored_items : NULL,
         .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
         .period_ms = plan->period_ms};
     testbed->control_events = calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);

@@ -355,6 +355,35 @@ static void complete_claim(const struct track *track, const struct lb_raw_op *ra
         event->arg = lb_usual_arg(event);
 }
 
+/* Of a put's request, before it. */
+static int add_attributes(struct reader *reader, uint32_t log, const struct lb_raw_op *raw,
+                          const struct lb_event *put)
+{
+    enum { MOST = 1 << 16 };
+    int code = 0;
+    for (int a = 0; a < LB_ATTRIBUTES && code == 0; a++) {
+        const struct lb_raw *said = &raw->keys[LB_KEY_KEY + a];
+        struct lb_event note = {.time_ns = put->time_ns,
+                                .process = put->process,
+                                .object = (uint32_t)a,
+                                .op = LB_OP_ATTRIBUTE,
+                                .type = LB_EV_NOTE};
+        uint32_t n = put->op == LB_OP_PUT ? put->arg : 1;
+        if (said->kind == LB_RAW_ABSENT || said->kind == LB_RAW_NIL)
+            continue;
+        if (n > MOST)
+            return lb_scan_fail(reader->scan, raw->at,
+                                "a put of more than %d items with one attribute", MOST);
+        code = lb_translate_attribute(&reader->tr, raw, (enum lb_attribute)a, &note.arg);
+        for (uint32_t i = 0; i < n && code == 0; i++) {
+            note.value = put->value + i;
+            if (lb_builder_add(&reader->builder, log, &note) == NULL)
+                code = no_memory(reader);
+        }
+    }
+    return code;
+}
+
 static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
                          struct lb_translated *translated)
 {
@@ -387,6 +416,10 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
         track->n_items++;
     if (event->op == LB_OP_CLAIM && event->type == LB_EV_OK)
         complete_claim(track, raw, event);
+    if (event->type == LB_EV_INVOKE && (event->op == LB_OP_PUT || event->op == LB_OP_ENQUEUE))
+        code = add_attributes(reader, log, raw, event);
+    if (code != 0)
+        return code;
     if (translated->is_dequeue || translated->is_drain)
         return add_jepsen_claim(reader, log, raw, translated);
     return lb_builder_add(&reader->builder, log, event) != NULL ? 0 : no_memory(reader);

@@ -179,6 +179,11 @@ static const char *const key_names[LB_RAW_KEYS] = {
     [LB_KEY_OVER] = "over",
     [LB_KEY_FINAL] = "final",
     [LB_KEY_COMMITTED] = "committed",
+    [LB_KEY_KEY] = "key",
+    [LB_KEY_TENANT] = "tenant",
+    [LB_KEY_PRIORITY] = "priority",
+    [LB_KEY_DUE] = "due",
+    [LB_KEY_UNIQUE] = "unique",
 };
 
 enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
@@ -187,7 +192,10 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
     enum lb_raw_key key;
     switch (*text) {
     case 't':
-        key = length == 5 ? LB_KEY_TOKEN : text[1] == 'i' ? LB_KEY_TIME : LB_KEY_TYPE;
+        key = length == 5      ? LB_KEY_TOKEN
+              : length == 6    ? LB_KEY_TENANT
+              : text[1] == 'i' ? LB_KEY_TIME
+                               : LB_KEY_TYPE;
         break;
     case 'f':
         key = length == 1 ? LB_KEY_F : LB_KEY_FINAL;
@@ -196,7 +204,7 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
         key = LB_KEY_COMMITTED;
         break;
     case 'p':
-        key = LB_KEY_PROCESS;
+        key = length == 8 ? LB_KEY_PRIORITY : LB_KEY_PROCESS;
         break;
     case 'i':
         key = LB_KEY_INDEX;
@@ -223,7 +231,13 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
         key = LB_KEY_BY;
         break;
     case 'u':
-        key = LB_KEY_UNIX;
+        key = length == 4 ? LB_KEY_UNIX : LB_KEY_UNIQUE;
+        break;
+    case 'k':
+        key = LB_KEY_KEY;
+        break;
+    case 'd':
+        key = LB_KEY_DUE;
         break;
     default:
         return LB_RAW_KEYS;

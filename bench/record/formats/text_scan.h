@@ -78,6 +78,11 @@ enum lb_raw_key {
     LB_KEY_BY,
     LB_KEY_UNIX,
     LB_KEY_EVENTS,
+    LB_KEY_KEY, /* attributes, in the order of enum lb_attribute */
+    LB_KEY_TENANT,
+    LB_KEY_PRIORITY,
+    LB_KEY_DUE,
+    LB_KEY_UNIQUE,
     LB_RAW_KEYS
 };
 

@@ -319,6 +319,25 @@ static int read_value(struct lb_translator *tr, const struct lb_raw_op *raw, str
     return code < 0 ? code : 0;
 }
 
+/* A name is numbered behind the numbers that are one. */
+int lb_translate_attribute(struct lb_translator *tr, const struct lb_raw_op *raw,
+                           enum lb_attribute attribute, uint32_t *ret_value)
+{
+    const struct lb_raw *value = &raw->keys[LB_KEY_KEY + (int)attribute];
+    bool is_signed = attribute == LB_A_PRIORITY, is_number = value->kind == LB_RAW_INTEGER;
+    if (is_number && value->integer >= (is_signed ? INT32_MIN : 0) && value->integer <= INT32_MAX) {
+        *ret_value = (uint32_t)(int32_t)value->integer;
+        return 0;
+    }
+    if (attribute == LB_A_PRIORITY || attribute == LB_A_DUE)
+        return lb_scan_fail(tr->scan, raw->at, "%s must be a whole number%s",
+                            attribute == LB_A_DUE ? "due" : "priority",
+                            attribute == LB_A_DUE ? " of ms" : "");
+    int code = intern_value(tr, &tr->names->keys, value, ret_value);
+    *ret_value += UINT32_C(1) << 31;
+    return code;
+}
+
 bool lb_usually_effective(const struct lb_event *event)
 {
     return event->type == LB_EV_OK &&
@@ -464,6 +483,13 @@ static int check_note(const struct lb_translator *tr, const struct lb_raw_op *ra
         if (!has_value && (event->flags & LB_EVF_TOKEN) == 0)
             return lb_scan_fail(tr->scan, raw->at, "item must have its item as its value");
         return 0;
+    case LB_OP_ATTRIBUTE:
+        if (!has_value || event->object >= LB_ATTRIBUTES)
+            return lb_scan_fail(
+                tr->scan, raw->at,
+                "attribute must have its item as its value, and object from 0 to %d",
+                LB_ATTRIBUTES - 1);
+        return 0;
     case LB_OP_PERMITS:
         if (value->kind != LB_RAW_INTEGER)
             return lb_scan_fail(tr->scan, raw->at,
@@ -510,9 +536,9 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
                                 "item without the log of its claim: write a log in every line");
         return 0;
     }
-    static const int notes[] = {LB_OP_ITEM,        LB_OP_FAULT,   LB_OP_DEATH,
-                                LB_OP_SESSION_END, LB_OP_WARM,    LB_OP_STALL,
-                                LB_OP_WAITED,      LB_OP_RESTART, LB_OP_PERMITS};
+    static const int notes[] = {LB_OP_ITEM,    LB_OP_FAULT,    LB_OP_DEATH,  LB_OP_SESSION_END,
+                                LB_OP_WARM,    LB_OP_STALL,    LB_OP_WAITED, LB_OP_RESTART,
+                                LB_OP_PERMITS, LB_OP_ATTRIBUTE};
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (lb_raw_is(f, lb_op_name(notes[i])))
             event->op = (uint8_t)notes[i];

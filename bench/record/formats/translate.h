@@ -4,6 +4,7 @@
 #ifndef LB_TRANSLATE_H
 #define LB_TRANSLATE_H
 
+#include "attribute.h"
 #include "history.h"
 #include "names.h"
 #include "text_scan.h"
@@ -76,6 +77,9 @@ int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
 /* The number of an item: itself, or a number of the upper half if it is no integer. Returns 0, 1
  * when value is missing or nil, or LB_E_MEMORY. */
 int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item);
+/* What a put says of its items' attribute, which it has. Returns 0, LB_E_FILE or LB_E_MEMORY. */
+int lb_translate_attribute(struct lb_translator *tr, const struct lb_raw_op *raw,
+                           enum lb_attribute attribute, uint32_t *ret_value);
 /* At the end: LB_E_FILE when there were unknown operations; else 0. */
 int lb_translate_finish(const struct lb_translator *tr);
 void lb_translator_release(struct lb_translator *tr);

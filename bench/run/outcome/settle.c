@@ -1,6 +1,7 @@
 /* Computes the outcome of a run: counters, merged histograms, verdict. */
 #include "settle.h"
 
+#include "attributes.h"
 #include "check_meta.h"
 #include "class_proof.h"
 #include "control.h"
@@ -81,6 +82,10 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         .recovery_bound_ns = scenario->recovery_bound_ns,
         .groups = run->plan.groups,
         .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
+    if (run->plan.program != NULL && (run->plan.program->attributes >> LB_A_DUE & 1) != 0 &&
+        lb_attributes_delay(scenario))
+        lb_facts_doubt_due(&model, "some items were not claimed, and may be due later, as the "
+                                   "scenario's due says");
     model.returned = model.drained && run->team != NULL && lb_team_has_returned(run->team);
     lb_facts_take(run->plan.program, &model);
     if (scenario->duplicate_ids || scenario->ids != LB_IDS_UNIQUE) { /* no row is one worker's */

@@ -7,6 +7,7 @@
 #include "scenario.h"
 
 #include "aged_table.h"
+#include "attributes.h"
 #include "nearest.h"
 #include "schedule.h"
 #include "units.h"
@@ -94,6 +95,19 @@ const struct lb_key lb_scenario_keys[] = {
         "number of task classes in the queue's table, each with its own items and workers; 0: one"),
     KEY("groups", LB_KEY_COUNT, groups, LB_KEY_QUEUE, "N",
         "number of groups that items are of, where the strategy puts them with :group; 0: 4"),
+    KEY("keys", LB_KEY_COUNT, keys, LB_KEY_QUEUE, "N",
+        "number of keys that items have, where the strategy puts them with :key; 0: 8"),
+    KEY("key-zipf", LB_KEY_EXPONENT, key_zipf, LB_KEY_QUEUE, "S",
+        "the k-th key is chosen in proportion to 1/k^S; 0: all alike"),
+    KEY("tenants", LB_KEY_PARTS, tenants, LB_KEY_QUEUE, "NAME:SHARE[,NAME:N]",
+        "tenants of items put with :tenant, and their shares; the last N have the rest; default "
+        "hot:0.8,small:49"),
+    KEY("priority", LB_KEY_PARTS, priority, LB_KEY_QUEUE, "P:SHARE[,P:SHARE...]",
+        "priorities of items put with :priority; default 0:0.9,9:0.1"),
+    KEY("due", LB_KEY_PARTS, due, LB_KEY_QUEUE, "TIME:SHARE[,TIME:SHARE...]",
+        "when items put with :due may be claimed; default now:1"),
+    KEY("unique", LB_KEY_SHARE, unique, LB_KEY_QUEUE, "SHARE",
+        "share of items put with the :unique_key of an earlier item; 0: half of them"),
     KEY("rounds", LB_KEY_COUNT, rounds, LB_KEY_QUEUE, "N",
         "drains the backlog N times, and compares the strategy's count with the history; 0: does "
         "not"),
@@ -144,8 +158,8 @@ const struct lb_key lb_scenario_keys[] = {
 
 _Static_assert(sizeof(enum lb_shape) == sizeof(int) && sizeof(enum lb_ids) == sizeof(int),
                "choices are stored as int");
-_Static_assert(sizeof lb_scenario_keys / sizeof lb_scenario_keys[0] <= 64,
-               "a file's reader has 64 bits for the keys seen");
+_Static_assert(sizeof lb_scenario_keys / sizeof lb_scenario_keys[0] <= LB_MOST_KEYS,
+               "a file's reader notes each key");
 
 const char *lb_shape_name(enum lb_shape shape)
 {
@@ -286,6 +300,16 @@ static int set_aged(struct lb_scenario *scenario, const char *value, struct lb_e
     return rc;
 }
 
+static int set_parts(struct lb_scenario *scenario, const struct lb_key *key, const char *value,
+                     struct lb_error *err)
+{
+    const char *text = strcmp(value, "none") == 0 ? "" : value;
+    int rc = lb_attributes_check(key->name, text, err);
+    if (rc == 0)
+        snprintf((char *)scenario + key->offset, sizeof scenario->tenants, "%s", text);
+    return rc;
+}
+
 /* The largest count that a key takes: of workers and readers also what scenario_check.c allows. */
 static uint64_t most_of(const struct lb_key *key)
 {
@@ -295,6 +319,8 @@ static uint64_t most_of(const struct lb_key *key)
         return LB_MOST_WORKERS;
     case offsetof(struct lb_scenario, readers):
         return LB_MOST_READERS;
+    case offsetof(struct lb_scenario, keys):
+        return LB_MOST_ITEM_KEYS;
     default:
         return 1000000000;
     }
@@ -395,6 +421,8 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
         return set_rate(scenario, value, err);
     if (key->type == LB_KEY_AGED)
         return set_aged(scenario, value, err);
+    if (key->type == LB_KEY_PARTS)
+        return set_parts(scenario, key, value, err);
     const char *accepted = store(scenario, key, value);
     char most[32], choices[100];
     if (accepted != NULL && accepted == key->argument)
@@ -475,6 +503,7 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         return;
     case LB_KEY_RATE:
     case LB_KEY_AGED:
+    case LB_KEY_PARTS:
         snprintf(buf, size, "%s", field[0] != '\0' ? field : "none");
         return;
     case LB_KEY_TEXT:

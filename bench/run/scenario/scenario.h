@@ -74,10 +74,16 @@ struct lb_scenario {
     double free_share;  /* queue: share of items that are given back */
     uint64_t period_ns; /* recurring work */
     bool drain;         /* queue: ends when the backlog is empty */
-    uint64_t classes; /* queue: of task, in one table, each with its items and consumers; 0: one */
-    uint64_t groups;  /* queue: of items, where the strategy has them; 0: 4 */
-    uint64_t rounds;  /* queue: drained, reset and drained again; counted at the end; 0: not */
-    uint64_t readers; /* queue: sessions that count its items all the while, without its lock */
+    uint64_t classes;  /* queue: of task, in one table, each with its items and consumers; 0: one */
+    uint64_t groups;   /* queue: of items, where the strategy has them; 0: 4 */
+    uint64_t keys;     /* queue: of items, see attributes.h; 0: 8 */
+    double key_zipf;   /* queue: exponent by which they are chosen; 0: all alike */
+    char tenants[120]; /* queue: distributions; empty: the usual ones */
+    char priority[120];
+    char due[120];
+    double unique;        /* queue: share of items with the unique key of an earlier one; 0: half */
+    uint64_t rounds;      /* queue: drained, reset and drained again; counted at the end; 0: not */
+    uint64_t readers;     /* queue: sessions that count its items all the while, without its lock */
     uint64_t duration_ns; /* of the measured part; with count or drain an upper bound, 0: none */
     uint64_t count;       /* operations per worker; 0: no limit */
     uint64_t warmup_ns;
@@ -113,10 +119,12 @@ enum lb_key_type {
     LB_KEY_ISOLATION,
     LB_KEY_FAULT,
     LB_KEY_RATE,
-    LB_KEY_AGED
+    LB_KEY_AGED,
+    LB_KEY_PARTS /* VALUE:SHARE[,...], see attributes.h */
 };
 
-enum { LB_MOST_WORKERS = 100000, LB_MOST_READERS = 1000 };
+enum { LB_MOST_WORKERS = 100000, LB_MOST_READERS = 1000, LB_MOST_ITEM_KEYS = 1000000 };
+enum { LB_MOST_KEYS = 80 };
 enum { LB_KEY_LOCK = 1, LB_KEY_QUEUE = 2, LB_KEY_BOTH = 3 };
 
 struct lb_key {

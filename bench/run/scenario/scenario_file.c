@@ -10,7 +10,7 @@
 
 struct reading {
     struct lb_scenario *scenario;
-    uint64_t seen; /* bit per key (scenario.c asserts that they are enough): a key is set once */
+    bool seen[LB_MOST_KEYS]; /* a key is set once */
 };
 
 static int take_section(void *arg, int line, const char *name, struct lb_error *err)
@@ -35,10 +35,10 @@ static int take_pair(void *arg, int line, const char *section, const char *name,
     int rc = lb_scenario_set(reading->scenario, name, value, err);
     if (rc != 0)
         return rc;
-    uint64_t bit = UINT64_C(1) << (key - lb_scenario_keys);
-    if (reading->seen & bit)
+    bool *seen = &reading->seen[key - lb_scenario_keys];
+    if (*seen)
         return lb_fail(err, LB_E_FILE, "%s is set a second time", name);
-    reading->seen |= bit;
+    *seen = true;
     return 0;
 }
 

@@ -203,9 +203,31 @@ int lb_operate_cancel(struct lb_operator *op, const struct lb_request *request,
     return finish(op, LB_M_RELEASE, &event, answer);
 }
 
+/* Before the request: whatever happens to the item, its attributes are known. */
+static void note_attributes(struct lb_operator *op, int64_t first, uint32_t n)
+{
+    const struct lb_strategy_plan *plan = op->actor->plan;
+    const struct lb_attribute_source *source = plan->attributes;
+    if (source == NULL || op->log == NULL)
+        return;
+    uint64_t now_ns = op->continued ? op->end_ns : lb_now_ns();
+    for (uint32_t i = 0; i < n; i++)
+        for (int a = 0; a < LB_ATTRIBUTES; a++)
+            if ((plan->program->attributes >> a & 1) != 0)
+                append(op, &(struct lb_event){
+                               .time_ns = now_ns,
+                               .value = (uint64_t)first + i,
+                               .process = op->process,
+                               .object = (uint32_t)a,
+                               .arg = source->value_of(source, (enum lb_attribute)a, first + i),
+                               .op = LB_OP_ATTRIBUTE,
+                               .type = LB_EV_NOTE});
+}
+
 int lb_operate_put(struct lb_operator *op, int64_t first, uint32_t n, const char *payload,
                    struct lb_error *err)
 {
+    note_attributes(op, first, n);
     invoke(op, LB_OP_PUT, 0, (uint64_t)first, n, 0);
     const struct lb_flow *flow = op->actor->plan->strategy->flow;
     int answer = take(op, LB_OP_PUT) ? flow->put(op->actor, first, n, payload, err) : LB_TIMEOUT;

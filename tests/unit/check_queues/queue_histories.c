@@ -271,6 +271,7 @@ void generate(const struct shape *shape, struct lb_random *random)
     history.model.drained = shape->drained;
     history.model.strict = shape->strict;
     history.model.groups = shape->legal == legal_groups ? GROUPS : 0;
+    history.model.key_limit = shape->legal == legal_keys ? 2 : 0;
     uncertainty_ns = shape->uncertainty_ns;
     for (uint32_t log = 0; log < LOGS; log++)
         history.logs[log].uncertainty_ns = uncertainty_ns;

@@ -336,23 +336,130 @@ static bool other_group(const struct brute *b, const struct brute_op *op, uint64
            claim_item[who - 1] == op->b;
 }
 
+/* The operations on all items whose number has a remainder. */
+static void translate_some(uint64_t modulus, uint64_t remainder)
+{
+    brute.n = n_claims = 0;
+    for (uint64_t id = 1; id <= IDS + 1; id++) {
+        uint32_t first = brute.n;
+        if (id % modulus != remainder)
+            continue;
+        translate_one(id);
+        for (; first < brute.n; first++)
+            brute.ops[first].b = id;
+        for (uint32_t i = first_claim; i < n_claims; i++)
+            claim_item[i] = id;
+    }
+    translate_recoveries();
+}
+
 bool legal_groups(void)
 {
     for (uint64_t group = 0; group < GROUPS; group++) {
-        brute.n = n_claims = 0;
-        for (uint64_t id = 1; id <= IDS + 1; id++) {
-            uint32_t first = brute.n;
-            if (id % GROUPS != group)
-                continue;
-            translate_one(id);
-            for (; first < brute.n; first++)
-                brute.ops[first].b = id;
-            for (uint32_t i = first_claim; i < n_claims; i++)
-                claim_item[i] = id;
-        }
-        translate_recoveries();
+        translate_some(GROUPS, group);
         brute.step = step_group;
         brute.other = other_group;
+        bool is_legal = brute_legal(&brute);
+        brute.other = NULL;
+        if (!is_legal)
+            return false;
+    }
+    return true;
+}
+
+/* --- keys, two items of which may be in hand: state: two claims in hand, each with its renewals
+ * << 8, the larger one first; above USED_SHIFT the recoveries that took one --- */
+
+enum { PLACE = 16 };
+
+static uint64_t with_places(uint64_t used, uint64_t one, uint64_t other)
+{
+    return used | (one > other ? one | other << PLACE : other | one << PLACE);
+}
+
+static bool step_key(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT;
+    uint64_t place[2] = {*state & 0xffff, *state >> PLACE & 0xffff};
+    uint64_t recovery = op->kind == RECOVER ? UINT64_C(1) << USED_SHIFT << op->a : 0;
+    int mine = (place[1] & 255) == op->who && op->who > 0 ? 1 : 0, free = place[0] == 0 ? 0 : 1;
+    bool is_mine = op->who > 0 && (place[mine] & 255) == op->who, is_free = place[free] == 0;
+    uint64_t renewed = place[mine] >> 8;
+    switch (op->kind) {
+    case CLAIM:
+        if (!is_free)
+            return false;
+        place[free] = op->who;
+        break;
+    case KEEP:
+        place[mine] = is_mine ? op->who | op->a << 8 : place[mine];
+        break;
+    case RENEW:
+        if (!is_mine && !is_free)
+            return false;
+        place[is_mine ? mine : free] = op->who | op->a << 8;
+        break;
+    case EXPIRE:
+        if (!is_mine || renewed != op->a)
+            return false;
+        place[mine] = 0;
+        break;
+    case END:
+    case CLOSE:
+        for (int i = 0; i < 2; i++) /* of a stranger's end the other choice: other_key */
+            if (place[i] > 0 && (op->who > 0 ? (place[i] & 255) == op->who
+                                             : claim_item[(place[i] & 255) - 1] == op->b)) {
+                place[i] = 0;
+                break;
+            }
+        break;
+    case GONE:
+        if (!is_mine || renewed != op->b)
+            return false;
+        place[mine] = 0;
+        break;
+    case RECOVER:
+        if (!is_mine || (used & recovery) != 0)
+            return false;
+        place[mine] = 0;
+        used |= recovery;
+        break;
+    default:
+        return true;
+    }
+    *state = with_places(used, place[0], place[1]);
+    return true;
+}
+
+/* An end by a worker that had lost its item: of another's claim of it. */
+static bool other_key(const struct brute *b, const struct brute_op *op, uint64_t *state)
+{
+    (void)b;
+    uint64_t used = *state >> USED_SHIFT << USED_SHIFT;
+    uint64_t place[2] = {*state & 0xffff, *state >> PLACE & 0xffff};
+    if (op->kind != END && op->kind != CLOSE)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (op->who > 0 && (place[i] & 255) == op->who)
+            return false;
+    for (int i = 1; i >= 0; i--) {
+        uint64_t who = place[i] & 255;
+        if (who > 0 && who != op->who && claim_item[who - 1] == op->b) {
+            place[i] = 0;
+            *state = with_places(used, place[0], place[1]);
+            return true;
+        }
+    }
+    return false;
+}
+
+bool legal_keys(void)
+{
+    for (uint64_t key = 0; key < KEYS; key++) {
+        translate_some(KEYS, key);
+        brute.step = step_key;
+        brute.other = other_key;
         bool is_legal = brute_legal(&brute);
         brute.other = NULL;
         if (!is_legal)

@@ -5,6 +5,7 @@
 #define QUEUE_SEARCH_H
 
 #include "../check_brute.h"
+#include "attribute.h"
 
 enum {
     PRODUCER,
@@ -14,7 +15,8 @@ enum {
     IDS = 10,
     MS = 1000000,
     LEASE_MS = 8,
-    GROUPS = 5
+    GROUPS = 5,
+    KEYS = 1
 };
 
 struct shape {
@@ -31,6 +33,7 @@ struct shape {
     bool strangers;          /* items are ended by who never claimed them */
     bool mixed;              /* who produces consumes, too */
     bool may_not_tell;       /* not tested, for a reason, is no disagreement */
+    bool may_miss;           /* a recovery takes each item by itself */
     bool strict;             /* "empty" is judged with the order */
     bool again;              /* order: of items that come back, the first claim */
     bool pipelines;          /* some claims go out with an end, before its answer */
@@ -130,6 +133,7 @@ bool is_given_back(uint64_t id);
 extern bool is_close;
 bool legal_once(void);
 bool legal_groups(void);
+bool legal_keys(void);
 
 /* --- all items: order, empty, loss --- */
 

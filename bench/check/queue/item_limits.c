@@ -1,0 +1,505 @@
+/* group-exclusive and key-limit: never more than so many items of one key in hand.
+ *
+ * A limit of 1: the key is an automaton of its own (spec/item.c), and the operations on all its
+ * items are its operations.
+ *
+ * A larger limit: a claim is certainly in hand from its answer until the earliest end that it can
+ * have. If that is not after the answer, it is so at some moment between the two. In one order all
+ * these parts are as short as that, if each end concerns one claim, and moments follow each other
+ * at one time. So the limit is exceeded in every order exactly if more parts than it allows
+ * overlap, or if it is reached during all of a moment's time. An end that concerns several claims,
+ * as a recovery, may be early for each: that only lets a violation pass. A renewal begins a part
+ * anew, since its worker had the item then.
+ */
+#include "item_limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+size_t lb_limits_of(const struct lb_case *c, struct lb_limit limits[LB_LIMITS])
+{
+    size_t n = lb_group_limit(c, &limits[0]) ? 1 : 0;
+    return n + (lb_key_limit(c, &limits[n]) ? 1 : 0);
+}
+
+bool lb_wants_limits(const struct lb_case *c)
+{
+    struct lb_limit limits[LB_LIMITS];
+    return lb_limits_of(c, limits) > 0;
+}
+
+/* A time in which a claim is certainly in hand; from not before to: a moment between the two. */
+struct part {
+    uint64_t from, to;
+    uint32_t claim;
+    uint32_t log, first, last; /* places in the claim's log: of the answer, and of the end; last 0:
+                                  the end is none of its worker's */
+};
+
+struct judge {
+    struct lb_case *c;
+    struct lb_item_ops *ops;
+    struct lb_search *search;
+    const struct lb_limit *limit;
+    uint64_t most;         /* as in lb_item_ops_finish */
+    struct lb_array items; /* uint32_t: the first operation of each item of the key */
+    struct lb_array parts; /* struct part */
+    struct lb_array open;  /* struct part: of one worker */
+    struct lb_array full;  /* struct part: when the limit is reached */
+    struct part *in_hand;  /* limit->most of them, and one more */
+};
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* --- violations --- */
+
+/* n claims together: the last one exceeds the limit. */
+static void report(const struct judge *judge, const uint32_t *claims, size_t n)
+{
+    struct lb_case *c = judge->c;
+    const struct lb_item_ops *ops = judge->ops;
+    struct lb_finding *finding = lb_finding_of(c, judge->limit->guarantee);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    uint64_t end = LB_NEVER, key = 0;
+    char at[LB_AT], first_at[LB_AT], name[LB_ITEM_NAME], kind[LB_ITEM_NAME + 24], others[64] = "";
+    const struct lb_item_record *first = lb_item_record_of(ops, claims[0]);
+    const struct lb_item_record *last = lb_item_record_of(ops, claims[n - 1]);
+    for (size_t i = 0; i < n; i++) {
+        const struct lb_item_record *record = lb_item_record_of(ops, claims[i]);
+        lb_witness_add(c, witness, record->log, record->event);
+        end = earlier(end, lb_item_ops_end(ops, claims[i]));
+    }
+    witness->at_ns = last->high;
+    witness->overlap_ns = end != LB_NEVER && end > last->high ? end - last->high : 0;
+    judge->limit->key_of(c, last->id, &key);
+    if (judge->limit->guarantee == LB_G_KEY_LIMIT)
+        snprintf(kind, sizeof kind, "key %s",
+                 lb_key_name(c->history->names, (uint32_t)key, name, sizeof name));
+    else
+        snprintf(kind, sizeof kind, "%s", judge->limit->has_kind);
+    if (n > 2)
+        snprintf(others, sizeof others, ", with %zu others,", n - 2);
+    lb_witness_text(witness,
+                    "item %s was claimed by %s, answered at %s, and item %s of the same %s by "
+                    "%s, answered at %s, while the first%s was still in hand%s",
+                    LB_ITEM_OF(c, first->id), lb_who(c, first->log, LB_WHOM),
+                    lb_at(c, first->high, first_at, sizeof first_at), LB_ITEM_OF(c, last->id), kind,
+                    lb_who(c, last->log, LB_WHOM), lb_at(c, last->high, at, sizeof at), others,
+                    n > 2 ? ": more than the limit" : "");
+}
+
+/* --- a limit of 1 --- */
+
+static uint64_t item_of(const struct lb_object *object, uint32_t number)
+{
+    const struct lb_item_model *model = object->context;
+    return lb_item_record_of(model->context, number)->id;
+}
+
+static int search_one(struct judge *judge)
+{
+    struct lb_item_ops *ops = judge->ops;
+    const struct lb_item_model model = {
+        .claimed_twice = 1, .recovers = lb_item_ops_recovers, .item_of = item_of, .context = ops};
+    const struct lb_automaton automaton = lb_group_automaton(&model);
+    size_t n = 0;
+    int rc = lb_item_ops_search(ops, judge->search, &automaton, &model);
+    if (rc != 0)
+        return rc;
+    const struct lb_break *breaks = lb_search_breaks(judge->search, &n);
+    for (size_t i = 0; i < n; i++)
+        report(judge,
+               (uint32_t[]){lb_item_ops_claim_before(ops, breaks[i].by, breaks[i].other),
+                            breaks[i].by},
+               2);
+    if (ops->doubt != NULL || lb_search_gave_up(judge->search))
+        judge->c->doubt[judge->limit->guarantee] =
+            ops->doubt != NULL ? ops->doubt
+                               : "too much happened to the items of one group or key at one time: "
+                                 "the search for an order was given up";
+    return 0;
+}
+
+/* --- a larger limit --- */
+
+/* The earliest time, at or after low, at which a recovery can take the claim; no later than end. */
+static uint64_t recovered(const struct lb_item_ops *ops, const struct lb_item_record *claim,
+                          const struct lb_item_record *renewal, uint64_t low, uint64_t end)
+{
+    const struct lb_case *c = ops->c;
+    const bool has_beats = c->beats.n > 0 || c->has_unsure_beats; /* its age may be anything */
+    const struct lb_moment *last, *m = lb_openers_from(ops->world, LB_OP_RECOVER, 0, low, &last);
+    for (; m != NULL && m < last && m->op == LB_OP_RECOVER && m->least < end; m++) {
+        uint64_t from = has_beats && m->age_ms > 0 && m->high >= low
+                            ? m->low
+                            : lb_item_recovered_from(c, m, claim, renewal, 0);
+        end = earlier(end, later(from, low));
+    }
+    return end;
+}
+
+/* The operations of one item: first .. n - 1. */
+struct range {
+    const struct lb_item_ops *ops;
+    uint32_t first, n;
+};
+
+/* True if the operation can come after the claim, or renewal: by time, and by its worker's order.
+ */
+static bool can_follow(const struct lb_spec_op *op, const struct lb_spec_op *claim)
+{
+    return op->high >= claim->low && (op->log != claim->log || op->position > claim->position);
+}
+
+/* True if the claim of an end may be over before it, so that it ends another's. */
+static bool is_strangers(const struct range *item, const struct lb_spec_op *end)
+{
+    if (end->about == LB_SPEC_NONE)
+        return true;
+    const struct lb_spec_op *claim = lb_item_op(item->ops, end->about);
+    for (uint32_t i = item->first; i < item->n; i++) {
+        const struct lb_spec_op *op = lb_item_op(item->ops, i);
+        bool is_mine = op->about == end->about;
+        bool may_end = op->kind == LB_ITEM_END ||
+                       ((op->kind == LB_ITEM_EXPIRE || op->kind == LB_ITEM_LOSE) && is_mine);
+        if (may_end && op != end && op->low <= end->high && can_follow(op, claim))
+            return true;
+    }
+    return recovered(item->ops, claim->detail, NULL, claim->low, LB_NEVER) <= end->high;
+}
+
+static void bring_forward(struct part *part, uint64_t to, uint32_t log, uint32_t position)
+{
+    uint32_t last = log == part->log ? position : 0;
+    if (to < part->to || (to == part->to && last < part->last))
+        part->last = last;
+    part->to = earlier(part->to, to);
+}
+
+/* One part of a claim: from its answer, or a renewal's, to its earliest end. */
+static struct part part_of(const struct range *item, uint32_t claim, uint32_t renewed)
+{
+    const struct lb_item_ops *ops = item->ops;
+    const struct lb_spec_op *op, *begin = lb_item_op(ops, renewed > 0 ? renewed - 1 : claim);
+    struct part part = {begin->high, LB_NEVER, claim, begin->log, begin->position, 0};
+    for (uint32_t i = item->first; i < item->n; i++) {
+        op = lb_item_op(ops, i);
+        bool is_mine = op->about == claim;
+        if ((op->kind == LB_ITEM_END &&
+             (is_mine || (can_follow(op, begin) && is_strangers(item, op)))) ||
+            (op->kind == LB_ITEM_EXPIRE && is_mine && op->arg == renewed) ||
+            (op->kind == LB_ITEM_LOSE && is_mine && renewed <= op->arg))
+            bring_forward(&part, later(op->low, begin->low), op->log, op->position);
+    }
+    uint32_t aged = renewed > 0 ? begin->arg : 0;
+    uint64_t taken =
+        recovered(ops, lb_item_record_of(ops, claim),
+                  aged > 0 ? lb_item_record_of(ops, aged - 1) : NULL, begin->low, part.to);
+    if (taken < part.to)
+        bring_forward(&part, taken, LB_NONE, 0);
+    return part;
+}
+
+/* The parts of one item's claims: its operations are first .. n - 1. */
+static int add_parts(struct judge *judge, uint32_t first, uint32_t n)
+{
+    const struct range item = {judge->ops, first, n};
+    for (uint32_t claim = first; claim < n; claim++) {
+        uint32_t renewed = 0, at = claim;
+        if (lb_item_op(judge->ops, claim)->kind != LB_ITEM_CLAIM)
+            continue;
+        do {
+            struct part part = part_of(&item, claim, renewed);
+            for (at++; at < n && !(lb_item_op(judge->ops, at)->kind == LB_ITEM_RENEW &&
+                                   lb_item_op(judge->ops, at)->about == claim);)
+                at++;
+            renewed = at + 1;
+            const struct lb_spec_op *renewal = at < n ? lb_item_op(judge->ops, at) : NULL;
+            if (renewal != NULL)
+                bring_forward(&part, renewal->high, renewal->log, renewal->position);
+            struct part *slot = lb_array_push(&judge->parts, sizeof *slot);
+            if (slot == NULL)
+                return lb_out_of_memory(judge->c);
+            *slot = part;
+        } while (at < n);
+    }
+    return 0;
+}
+
+static int by_from(const void *a, const void *b)
+{
+    const struct part *one = a, *other = b;
+    return one->from != other->from ? (one->from > other->from) - (one->from < other->from)
+                                    : (one->claim > other->claim) - (one->claim < other->claim);
+}
+
+/* n claims in hand, and the one that comes to them. */
+static void report_crowd(const struct judge *judge, uint32_t n, uint32_t by)
+{
+    uint32_t claims[LB_WITNESS_OPS];
+    uint32_t shown = n < LB_WITNESS_OPS - 1 ? n : LB_WITNESS_OPS - 1;
+    for (uint32_t k = 0; k < shown; k++)
+        claims[k] = judge->in_hand[n - shown + k].claim;
+    claims[shown] = by;
+    report(judge, claims, shown + 1);
+}
+
+/* The times in which the limit is reached. */
+static int add_full(struct judge *judge, uint64_t from, uint64_t to)
+{
+    struct part *last =
+        judge->full.n > 0 ? (struct part *)judge->full.items + judge->full.n - 1 : NULL;
+    if (last != NULL && from < last->to) {
+        last->to = later(last->to, to);
+        return 0;
+    }
+    last = lb_array_push(&judge->full, sizeof *last);
+    if (last == NULL)
+        return lb_out_of_memory(judge->c);
+    *last = (struct part){.from = from, .to = to};
+    return 0;
+}
+
+/* The parts with a length, in order: of those in hand the limit's number is kept that lasts
+ * longest. */
+static int sweep(struct judge *judge)
+{
+    const struct part *parts = judge->parts.items;
+    const uint32_t most = judge->limit->most;
+    uint32_t n = 0;
+    int rc = 0;
+    for (size_t i = 0; i < judge->parts.n && rc == 0; i++) {
+        uint32_t kept = 0, shortest = 0;
+        if (parts[i].from >= parts[i].to)
+            continue;
+        for (uint32_t k = 0; k < n; k++)
+            if (judge->in_hand[k].to > parts[i].from)
+                judge->in_hand[kept++] = judge->in_hand[k];
+        if (kept == most)
+            report_crowd(judge, kept, parts[i].claim);
+        judge->in_hand[kept] = parts[i];
+        n = kept + 1;
+        for (uint32_t k = 1; k < n; k++)
+            shortest = judge->in_hand[k].to < judge->in_hand[shortest].to ? k : shortest;
+        if (n > most) {
+            judge->in_hand[shortest] = judge->in_hand[--n];
+            for (uint32_t k = shortest = 0; k < n; k++)
+                shortest = judge->in_hand[k].to < judge->in_hand[shortest].to ? k : shortest;
+        }
+        if (n == most)
+            rc = add_full(judge, parts[i].from, judge->in_hand[shortest].to);
+    }
+    return rc;
+}
+
+/* A part without a length is some moment from its `to` to its `from`: one at which the limit is not
+ * reached will do. */
+static void place_moments(struct judge *judge)
+{
+    const struct part *parts = judge->parts.items, *full = judge->full.items;
+    for (size_t i = 0; i < judge->parts.n; i++) {
+        uint32_t n = 0;
+        size_t low = 0, high = judge->full.n;
+        if (parts[i].from < parts[i].to)
+            continue;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            if (full[middle].to <= parts[i].from)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == judge->full.n || full[low].from >= parts[i].to)
+            continue;
+        for (size_t k = 0; k < judge->parts.n && n < judge->limit->most; k++)
+            if (parts[k].from < parts[i].to && parts[k].to > parts[i].to)
+                judge->in_hand[n++] = parts[k];
+        report_crowd(judge, n, parts[i].claim);
+    }
+}
+
+static int by_log(const void *a, const void *b)
+{
+    const struct part *one = a, *other = b;
+    return one->log != other->log ? (one->log > other->log) - (one->log < other->log)
+                                  : (one->first > other->first) - (one->first < other->first);
+}
+
+static bool contains(const struct part *part, uint64_t time)
+{
+    return part->from < time && part->to > time;
+}
+
+/* A worker's parts that meet within a tick of the clock are in hand together by its order. Changes
+ * the order of the parts. */
+static int count_ties(struct judge *judge)
+{
+    struct part *parts = judge->parts.items;
+    const uint32_t most = judge->limit->most;
+    int rc = 0;
+    qsort(parts, judge->parts.n, sizeof *parts, by_log);
+    judge->open.n = 0;
+    for (size_t i = 0; i < judge->parts.n && rc == 0; i++) {
+        struct part *open = judge->open.items;
+        const uint64_t now = parts[i].from;
+        size_t kept = 0, n_tied = 0;
+        uint32_t n = 0;
+        for (size_t k = 0; k < judge->open.n; k++)
+            if (open[k].log == parts[i].log &&
+                (open[k].to > now || (open[k].to == now && open[k].last > parts[i].first))) {
+                n_tied += !contains(&open[k], now);
+                open[kept++] = open[k];
+            }
+        judge->open.n = kept;
+        if (parts[i].to < now)
+            continue;
+        for (size_t k = 0; k < judge->parts.n && n_tied > 0 && n < most; k++)
+            if (contains(&parts[k], now))
+                judge->in_hand[n++] = parts[k];
+        for (size_t k = 0; k < kept && n_tied > 0 && n < most; k++)
+            if (!contains(&open[k], now))
+                judge->in_hand[n++] = open[k];
+        if (n_tied > 0 && n == most)
+            report_crowd(judge, n, parts[i].claim);
+        struct part *slot = lb_array_push(&judge->open, sizeof *slot);
+        if (slot == NULL)
+            rc = lb_out_of_memory(judge->c);
+        else
+            *slot = parts[i];
+    }
+    return rc;
+}
+
+static int sweep_key(struct judge *judge)
+{
+    const uint32_t *items = judge->items.items;
+    int rc = 0;
+    judge->parts.n = 0;
+    for (size_t i = 0; i < judge->items.n && rc == 0; i++)
+        rc = add_parts(judge, items[i],
+                       i + 1 < judge->items.n ? items[i + 1] : (uint32_t)judge->ops->array.n);
+    if (rc == 0 && judge->ops->doubt != NULL)
+        judge->c->doubt[judge->limit->guarantee] = judge->ops->doubt;
+    if (rc != 0)
+        return rc;
+    qsort(judge->parts.items, judge->parts.n, sizeof(struct part), by_from);
+    judge->full.n = 0;
+    rc = sweep(judge);
+    if (rc != 0)
+        return rc;
+    place_moments(judge);
+    return count_ties(judge);
+}
+
+/* --- all keys --- */
+
+static int judge_key(struct judge *judge)
+{
+    if (judge->limit->most > 1)
+        return sweep_key(judge);
+    int rc = lb_item_ops_finish(judge->ops, judge->most);
+    return rc == 0 ? search_one(judge) : rc;
+}
+
+static int add_item(struct judge *judge, const struct lb_key *item, struct lb_array *places)
+{
+    uint32_t *first = lb_array_push(&judge->items, sizeof *first);
+    if (first == NULL)
+        return lb_out_of_memory(judge->c);
+    *first = (uint32_t)judge->ops->array.n;
+    int rc = lb_item_gather(judge->c, item->index, item->extra, places);
+    return rc == 0 ? lb_item_ops_add(judge->ops, places->items, places->n) : rc;
+}
+
+/* The items whose key is known, by key and then by id: the keys' indexes are places in by_id, and
+ * extra is the number of records. */
+static size_t list_items(const struct judge *judge, struct lb_key *keys)
+{
+    struct lb_case *c = judge->c;
+    size_t n = 0, next = 0;
+    for (size_t i = 0, end = 0; i < c->items.n; i = end) {
+        uint64_t id = c->by_id[i].key, key;
+        while (end < c->items.n && c->by_id[end].key == id)
+            end++;
+        if (lb_item_is_put_again(c, id, &next))
+            continue;
+        if (!judge->limit->key_of(c, id, &key))
+            c->doubt[judge->limit->guarantee] = judge->limit->untold;
+        else
+            keys[n++] =
+                (struct lb_key){.key = key, .index = (uint32_t)i, .extra = (uint32_t)(end - i)};
+    }
+    return n;
+}
+
+static int judge_limit(struct judge *judge)
+{
+    struct lb_case *c = judge->c;
+    struct lb_key *keys = malloc((c->items.n + 1) * sizeof *keys);
+    struct lb_array places = {0};
+    size_t n = keys != NULL ? list_items(judge, keys) : 0;
+    judge->in_hand =
+        malloc(((size_t)earlier(judge->limit->most, c->items.n) + 2) * sizeof *judge->in_hand);
+    int rc =
+        keys == NULL || judge->in_hand == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
+    judge->ops->purpose = LB_FOR_GROUP;
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        if (i == 0 || keys[i - 1].key != keys[i].key) {
+            lb_item_ops_clear(judge->ops);
+            judge->items.n = 0;
+        }
+        rc = add_item(judge, &keys[i], &places);
+        if (rc == 0 && (i + 1 == n || keys[i + 1].key != keys[i].key))
+            rc = judge_key(judge);
+    }
+    lb_finding_of(c, judge->limit->guarantee)->n_tested = c->out->measures.n_claims;
+    free(places.items);
+    free(keys);
+    free(judge->in_hand);
+    return rc;
+}
+
+int lb_judge_limits(struct lb_case *c, struct lb_item_ops *ops, struct lb_search *search,
+                    uint64_t most)
+{
+    struct lb_limit limits[LB_LIMITS];
+    struct judge judge = {.c = c, .ops = ops, .search = search, .most = most};
+    int rc = 0;
+    for (size_t i = 0, n = lb_limits_of(c, limits); i < n && rc == 0; i++) {
+        judge.limit = &limits[i];
+        rc = judge_limit(&judge);
+    }
+    free(judge.items.items);
+    free(judge.parts.items);
+    free(judge.full.items);
+    free(judge.open.items);
+    return rc;
+}
+
+/* --- items that wait for their key --- */
+
+int lb_limits_open(const struct lb_case *c, const struct lb_limit *limit, struct lb_array *ret_open)
+{
+    ret_open->n = 0;
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
+        struct lb_key open = {0};
+        if (!id->is_claimed || !id->is_open || !limit->key_of(c, id->id, &open.key))
+            continue;
+        struct lb_key *slot = lb_array_push(ret_open, sizeof *slot);
+        if (slot == NULL)
+            return LB_E_MEMORY;
+        *slot = open;
+    }
+    return lb_sort(ret_open->items, ret_open->n);
+}

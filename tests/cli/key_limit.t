@@ -1,0 +1,106 @@
+#!/usr/bin/env perl
+# Attributes of items, and the guarantee key-limit: never more items of one key in hand than the file says. The
+# strategy of tests/strangers/keyed.sql takes a place of the key, or does not.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $file = "$ENV{LB_SOURCE}/tests/strangers/keyed.sql";
+my @few = ('-s', $file, '-S', 'drain', '--backlog', 60, '--hold', '2ms', '--keys', 2);
+
+my ($status, $out, $err) = lockbench('run', @few, '--seed', 7, '--keep-history', '-o', scratch() . '/first');
+is($status, 0, 'places are counted: held') or diag "$out$err";
+($status, $out, $err) = lockbench('run', @few, '--opt', 'take=any');
+is($status, 1, 'no place is asked for: violated') or diag "$out$err";
+like($out, qr/key-limit, .*item\s+\d+\s+of\s+the\s+same\s+key\s+\d+\s+by\s.*\swith\s1\sothers,\swas\sstill/s,
+    '... with the items');
+
+# --- in the history: the same for each run of a seed, in every format ---
+sub keys_of
+{
+    my ($file) = @_;
+    my (undef, $lines) = lockbench('check', '--export', 'jsonl', $file);
+    return [sort map { "$_->{value} " . ($_->{arg} // 0) } grep { $_->{f} eq 'attribute' && !$_->{object} } map { decode_json($_) } split /\n/, $lines];
+}
+my ($recorded) = split /\n/, `find @{[scratch()]}/first -name '*.lbh'`;
+my $keys = keys_of($recorded);
+is(scalar @$keys, 60, 'each item has a key');
+lockbench('run', @few, '--seed', 7, '--workers', 3, '--keep-history', '-o', scratch() . '/again');
+my ($again) = split /\n/, `find @{[scratch()]}/again -name '*.lbh'`;
+is_deeply(keys_of($again), $keys, 'the seed and the number of the item decide');
+for my $format ('jsonl', 'edn') {
+    my (undef, $exported) = lockbench('check', '--export', $format, $recorded);
+    ($status, $out) = lockbench('check', spew("exported.$format", $exported));
+    is($status, 0, "$format: the exported history is judged alike") or diag $out;
+    like($out, qr/key-limit +held/, '... with its keys');
+}
+
+# --- bad input ---
+for my $case (
+    [['--priority', '0:0.5'], qr/priority: '0:0\.5' is not a list of shares that sum up to 1, such as 0:0\.9,9:0\.1/],
+    [['--tenants', 'a:2,b:3'], qr/tenants: 'a:2,b:3' is not a list/],
+    [['--due', 'soon:1'], qr/due: 'soon:1' is not a list .* now:0\.7,10s:0\.3/],
+    [['--unique', '0.2'], qr/option --unique: has no effect on keyed: it is for queues that put their items with :unique_key/],
+    ) {
+    my ($flags, $wanted) = @$case;
+    ($status, undef, $err) = lockbench('run', @few, @$flags);
+    is($status, 2, "@$flags: refused");
+    like($err, $wanted, '... in words');
+}
+my $text = slurp($file);
+for my $case (
+    ['limit.sql', $text =~ s/^-- key-limit: limit\n//mr, qr/limit\.sql:\d+: claims key-limit, and does not state how many .*-- key-limit: K/],
+    ['key.sql', $text =~ s/:key\b/:payload/gr, qr/key\.sql:\d+: claims key-limit, and section put does not use :key/],
+    ['n.sql', $text =~ s/:payload\)/:payload || :n)/r, qr/n\.sql:\d+: section put has :n and attributes of one item/],
+    ) {
+    my ($name, $changed, $wanted) = @$case;
+    ($status, undef, $err) = lockbench('run', '-s', spew($name, $changed), '-S', 'drain');
+    is($status, 2, "$name: refused");
+    like($err, $wanted, '... in words');
+}
+
+# --- histories of others ---
+my $meta = 'shape=queue\nclaims=key-limit,no-loss\nrelease=belief\ndrained=1\ncomplete=1\nend_ns=1000000\n';
+sub judged
+{
+    my ($limit, $with_keys, @operations) = @_;
+    my ($index, $time) = (0, 0);
+    my $event = sub {
+        my (%event) = (process => 0, index => $index++, time => $time += 1000, @_);
+        return encode_json(\%event) . "\n";
+    };
+    my $text = '';
+    $index++;
+    for my $item (1 .. 3) {
+        $text .= $event->(type => 'invoke', f => 'put', process => 9, value => $item, $with_keys ? (key => $with_keys) : ());
+        $text .= $event->(type => 'ok', f => 'put', process => 9, value => $item);
+    }
+    for (@operations) {
+        my ($f, $item) = split;
+        $item += 0;
+        $text .= $event->(type => 'invoke', f => $f eq 'take' ? 'dequeue' : $f, process => $item, $f eq 'take' ? () : (value => 0 + $item));
+        $text .= $event->(type => 'ok', f => $f eq 'take' ? 'dequeue' : $f, process => $item, value => 0 + $item);
+    }
+    my $n = () = $text =~ /\n/g;
+    my $head = qq({"type":"info","f":"meta","process":"nemesis","time":0,"index":0,"events":$n,"value":"${meta}key_limit=$limit\\n"}\n);
+    my ($status, $out, $err) = lockbench('check', spew('history.jsonl', $head . $text));
+    return ($status, $out . $err);
+}
+($status, $out) = judged(2, 'customer 7', 'take 1', 'take 2', 'complete 1', 'take 3', 'complete 2', 'complete 3');
+is($status, 0, 'a history of two at a time') or diag $out;
+like($out, qr/key-limit +held/, '... held');
+($status, $out) = judged(2, 'customer 7', 'take 1', 'take 2', 'take 3', 'complete 1', 'complete 2', 'complete 3');
+is($status, 1, 'three at a time') or diag $out;
+like($out, qr{item\s+3\s+of\s+the\s+same\s+key\s+"customer\s+7"\s+by\s+process\s+3}, '... with the name of the key');
+($status, $out) = judged(1, 'k', 'take 1', 'take 2', 'complete 1', 'complete 2', 'take 3', 'complete 3');
+is($status, 1, 'two at a time where one is allowed');
+($status, $out) = judged(1, undef, 'take 1', 'take 2', 'complete 1', 'complete 2', 'take 3', 'complete 3');
+isnt($status, 1, 'without keys it is no violation');
+like($out, qr/key-limit +not tested.*the\shistory\sdoes\snot\ssay\sthe\skeys\sof\sitems/s, '... and not tested');
+($status, $out) = judged(1, 'k', 'take 1', 'complete 1');
+like($out, qr{key\s+"k"\s+never\s+came\s+back:\s+fewer\s+than\s+1\s+in\s+hand,\s+its\s+2\s+items\s+wait}, 'a limit that is not given back: no-loss says so');
+done_testing();
