@@ -320,6 +320,8 @@ int lb_ordinary_put(struct lb_actor *actor, int64_t first, uint32_t n, const cha
         bag.value[LB_SLOT_ID] = lb_int(first + done);
         bag.value[LB_SLOT_N] = lb_int(each);
         r = lb_runner_section(&actor->runner, LB_S_PUT, &bag, false, NULL, NULL, &result, err);
+        if (r == LB_BUSY && !result.by_engine && actor->plan->program->unique != 0)
+            r = LB_DUPLICATE;
     }
     return r;
 }

@@ -116,6 +116,12 @@ struct lb_strategy_plan {
     struct lb_trace_file *trace; /* a line for each statement is written there; NULL: none is */
 };
 
+/* True if a put may answer so, and is over with it: its item has a unique key, and is not put. */
+static inline bool lb_strategy_refuses(const struct lb_strategy_plan *plan, int answer)
+{
+    return answer == LB_DUPLICATE && plan->program != NULL && plan->program->unique != 0;
+}
+
 /* A file that several threads append lines to. */
 struct lb_trace_file {
     int fd;

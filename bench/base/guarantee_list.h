@@ -51,6 +51,8 @@ enum lb_guarantee_trait {
               LB_GUARANTEE_IS_FOR_QUEUES | LB_GUARANTEE_IS_OF_ONE_ITEM,                            \
               "no item is claimed more often than the file says (-- attempts: N)")                 \
     GUARANTEE(KEY_LIMIT, key_limit, "key-limit", LB_GUARANTEE_IS_FOR_QUEUES,                       \
-              "never more items of one key in hand than the file says (-- key-limit: K)")
+              "never more items of one key in hand than the file says (-- key-limit: K)")          \
+    GUARANTEE(UNIQUE, unique, "unique", LB_GUARANTEE_IS_FOR_QUEUES,                                \
+              "one unfinished item of a unique key, and none is refused without one")
 
 #endif

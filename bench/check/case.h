@@ -240,9 +240,10 @@ struct lb_case {
     struct lb_array world;
     struct lb_array waiters;
     struct lb_array writes;
-    struct lb_array stalls; /* of all workers: disjoint, in order, once all logs were read */
-    struct lb_array unrun;  /* the same, and those of single workers */
-    struct lb_array asked;  /* struct lb_asked */
+    struct lb_array stalls;      /* of all workers: disjoint, in order, once all logs were read */
+    struct lb_array unrun;       /* the same, and those of single workers */
+    struct lb_array asked;       /* struct lb_asked */
+    struct lb_array unique_puts; /* struct lb_put: one item each; n 0: refused as a duplicate */
     struct lb_array attributes[LB_ATTRIBUTES]; /* struct lb_key: id, value; by id */
     struct lb_array let_go;                    /* struct lb_let_go */
     struct lb_array beats; /* struct lb_beat; by log and low once the logs were read */

@@ -30,6 +30,7 @@ static void case_release(struct lb_case *c)
     free(c->by_id);
     free(c->put_again.items);
     free(c->let_go.items);
+    free(c->unique_puts.items);
     for (int a = 0; a < LB_ATTRIBUTES; a++)
         free(c->attributes[a].items);
     free(c->beats.items);

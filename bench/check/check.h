@@ -16,6 +16,8 @@ enum lb_release_semantics {
     LB_RELEASE_STATE   /* a release that failed means: still held */
 };
 
+enum lb_unique { LB_UNIQUE_NOT, LB_UNIQUE_UNTIL_DONE, LB_UNIQUE_UNTIL_CLAIMED };
+
 /* A fact that the history cannot show, and that is only assumed. A guarantee that is violated with
  * the fact or without it, and not in both cases, is not judged. */
 enum lb_doubted {
@@ -58,6 +60,7 @@ struct lb_model {
                         longer than the bound on waits either */
     uint64_t recovery_bound_ns; /* 0: recovery is not tested */
     uint32_t attempts;          /* queue: maximum attempts of an item; 0: no limit */
+    enum lb_unique unique;      /* queue: how long an item has its unique key for itself */
     uint32_t key_limit;         /* queue: items of one key in hand at most; 0: unknown */
     uint32_t groups;            /* queue: item i is of group i % groups; 0: unknown */
     uint64_t

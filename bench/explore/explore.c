@@ -317,6 +317,8 @@ static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
         return "all workers only read";
     if (g == LB_G_EXCLUSIVE && plan->workers <= plan->capacity)
         return is_alone ? "there is one worker" : "there are no more workers than may hold";
+    if (g == LB_G_UNIQUE)
+        return "each item has a unique key of its own";
     if (is_alone && g == LB_G_OWNER_RELEASE)
         return "there is one worker";
     if (!is_alone || plan->batch > 1) /* one claim may have an item twice, or two of a group */

@@ -57,7 +57,13 @@ struct helper {
 static int put_some(struct crowd *crowd, struct lb_operator *op, uint64_t at, uint64_t n,
                     struct lb_error *err)
 {
-    int answer = lb_operate_put(op, crowd->first + (int64_t)at, (uint32_t)n, crowd->payload, err);
+    const uint64_t each = lb_strategy_refuses(op->actor->plan, LB_DUPLICATE) ? 1 : n;
+    int answer = LB_OK;
+    for (uint64_t done = 0; done < n && answer == LB_OK; done += each) {
+        answer = lb_operate_put(op, crowd->first + (int64_t)(at + done), (uint32_t)each,
+                                crowd->payload, err);
+        answer = lb_strategy_refuses(op->actor->plan, answer) ? LB_OK : answer;
+    }
     if (answer >= 0 && lb_control_interrupted(crowd->run))
         answer = lb_fail(err, LB_E_INTERRUPTED, "interrupted during set-up");
     return answer;

@@ -69,6 +69,11 @@ bool lb_beats_any(const struct lb_case *c, uint32_t log);
 bool lb_attribute_of(const struct lb_case *c, enum lb_attribute attribute, uint64_t id,
                      uint32_t *ret_value);
 
+/* --- unique keys: unique.c --- */
+
+/* True if it is claimed, and it is known how long an item is unique. */
+bool lb_wants_unique(const struct lb_case *c);
+
 /* --- limits of items in hand: item_limits.c --- */
 
 /* True if one is claimed, and its number is known. */

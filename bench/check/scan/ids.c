@@ -55,7 +55,7 @@ void lb_ids_open(struct lb_case *c)
             smallest = id < smallest ? id : smallest;
             is_any = true;
         }
-    if (!is_any || room >= LB_NONE || c->model->plain || lb_wants_limits(c))
+    if (!is_any || room >= LB_NONE || c->model->plain || lb_wants_limits(c) || lb_wants_unique(c))
         return;
     /* Untouched pages cost nothing; a system that promises no more than it has may refuse. */
     c->table = calloc(room + 1, sizeof *c->ids);
@@ -374,7 +374,7 @@ static int note_put_again(struct lb_case *c, const struct lb_id *id)
     *slot = id->id;
     c->doubt[LB_G_NO_DUPLICATE] = c->doubt[LB_G_NO_LOSS] = c->doubt[LB_G_FIFO] =
         c->doubt[LB_G_OWNER_RELEASE] = c->doubt[LB_G_ONCE] = c->doubt[LB_G_GROUP_EXCLUSIVE] =
-            c->doubt[LB_G_KEY_LIMIT] =
+            c->doubt[LB_G_KEY_LIMIT] = c->doubt[LB_G_UNIQUE] =
                 "an item was put more than once: give each one a name of its own";
     return 0;
 }

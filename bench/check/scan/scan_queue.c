@@ -7,6 +7,7 @@
  * that would otherwise miss an item.
  */
 #include "guarantee_kind.h"
+#include "items.h"
 #include "judges.h"
 #include "scan_logs.h"
 
@@ -125,9 +126,35 @@ static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
     return 0;
 }
 
+/* One entry for each item; of a refused one n is 0. */
+static int keep_unique(struct lb_scan *scan, const struct lb_event *end, int type)
+{
+    struct lb_case *c = scan->c;
+    const struct lb_event *invoke = scan->invoke;
+    const bool is_refused = type == LB_EV_FAIL && end->answer == LB_DUPLICATE;
+    if (!lb_wants_unique(c) || (type == LB_EV_FAIL && !is_refused))
+        return 0;
+    for (uint32_t i = 0; i < invoke->arg; i++) {
+        struct lb_put *slot = lb_array_push(&c->unique_puts, sizeof *slot);
+        if (slot == NULL)
+            return lb_out_of_memory(c);
+        *slot = (struct lb_put){
+            .first = invoke->value + i,
+            .low = lb_low(invoke->time_ns, scan->slack),
+            .high = type == LB_EV_OK || is_refused ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
+            .n = is_refused ? 0 : 1,
+            .log = scan->log,
+            .event = end != NULL ? scan->index : scan->invoke_index};
+    }
+    return 0;
+}
+
 static int end_put(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     const struct lb_event *invoke = scan->invoke;
+    int rc = keep_unique(scan, end, type);
+    if (rc != 0)
+        return rc;
     if (type == LB_EV_FAIL || invoke->arg == 0)
         return 0;
     note_tie(scan, type == LB_EV_OK ? end : NULL);

@@ -595,6 +595,12 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "or a row of its own for each group that the claim locks). Or what ends an "
                     "item sets a group free of which another worker has an item: let it name the "
                     "item's own group, and ask whose it is"};
+    case LB_G_UNIQUE:
+        return (struct lb_advice){
+            .text = "two puts that do not see each other add two items of one key: let a unique "
+                    "index on the key of unfinished items refuse the second. Or a put is refused "
+                    "without an item: believe a refusal only if the row of the other item is "
+                    "committed, and not because its lock is taken"};
     case LB_G_KEY_LIMIT:
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end, &o->end},

@@ -525,6 +525,14 @@ static void stress_queue(struct lb_asking *m)
         work_in(m, LB_G_GROUP_EXCLUSIVE);
     if (lb_asking_claims(m, LB_G_KEY_LIMIT))
         work_in(m, LB_G_KEY_LIMIT);
+    if (lb_asking_claims(m, LB_G_UNIQUE)) {
+        static const char *const keys[] = {"producers", "6", "put-interval", "1ms", "unique",
+                                           "0.9",       NULL};
+        ask = add_stressed(m, "steady", NULL, 2000,
+                           "it claims unique: producers put items of one unique key together");
+        snprintf(ask->name, sizeof ask->name, "unique");
+        set_all(ask, keys);
+    }
     if (lb_asking_claims(m, LB_G_NO_LOSS) || lb_asking_claims(m, LB_G_NO_DUPLICATE) ||
         lb_asking_claims(m, LB_G_FIFO) || lb_asking_claims(m, LB_G_PROGRESS)) {
         ask = add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");

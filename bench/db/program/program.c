@@ -11,7 +11,6 @@
 #include "program_building.h"
 #include "program_features.h"
 
-#include "attribute.h"
 #include "nearest.h"
 
 #include <stdio.h>
@@ -508,33 +507,6 @@ static int check_permits(struct lb_building *b)
                         "SELECT ... AS free, how many permits of :resource can be taken");
 }
 
-static int check_key_limit(struct lb_building *b)
-{
-    const struct lb_section *put = &b->program->sections[LB_S_PUT];
-    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_KEY_LIMIT)) == 0)
-        return 0;
-    if (b->program->key_limit == 0)
-        return lb_file_fail(
-            b->file, put->line, b->err,
-            "claims key-limit, and does not state how many items of a key may be in "
-            "hand: write \"-- key-limit: K\" into the header");
-    if (put->present && (b->program->attributes >> LB_A_KEY & 1) == 0)
-        return lb_file_fail(b->file, put->line, b->err,
-                            "claims key-limit, and section put does not use :key, the key of the "
-                            "item that it puts");
-    return 0;
-}
-
-static int check_attempts(struct lb_building *b)
-{
-    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_ATTEMPTS)) == 0 ||
-        b->program->attempts > 0)
-        return 0;
-    return lb_file_fail(b->file, b->program->sections[LB_S_CLAIM].line, b->err,
-                        "claims attempts, and does not state how many an item has: write "
-                        "\"-- attempts: N\" into the header");
-}
-
 /* Nobody knows what was claimed unless the statement that answers says it: where its condition
  * keeps it from being run, the one above it does. Only one that found no row need not. */
 static int check_claim(struct lb_building *b)
@@ -611,9 +583,7 @@ static int keep_statements(struct lb_building *b)
     if (r == 0)
         r = check_permits(b);
     if (r == 0)
-        r = check_attempts(b);
-    if (r == 0)
-        r = check_key_limit(b);
+        r = lb_building_check_promises(b);
     if (r == 0)
         r = check_batches(b);
     return r == 0 ? check_claim(b) : r;

@@ -68,6 +68,7 @@ int lb_program_agree(struct lb_program *program, const struct lb_program *before
                        : program->due_later != before->due_later ? "due"
                        : program->tick_ms != before->tick_ms     ? "precision"
                        : program->key_limit != before->key_limit ? "key-limit"
+                       : program->unique != before->unique       ? "unique"
                                                                  : NULL;
     if (what != NULL)
         return lb_fail(err, LB_E_USAGE,

@@ -56,6 +56,8 @@ int lb_building_keep_settings(struct lb_building *b);
 /* What the file states, and what its text hints at: see program_facts.c. With all sections built.
  */
 void lb_building_settle_facts(struct lb_building *b);
+/* Claims that need a number of the header have it. 0 or LB_E_FILE. */
+int lb_building_check_promises(struct lb_building *b);
 /* The line of a statement that sees others' transactions under way; 0: there is none. */
 int lb_building_strangers_line(const struct lb_building *b);
 /* Of each section the one variant that applies, into b->chosen. */

@@ -153,6 +153,8 @@ void lb_building_settle_facts(struct lb_building *b)
     program->attempts = attempts != NULL ? (uint32_t)strtoul(attempts, NULL, 10) : 0;
     const char *key_limit = value_of(b, &file->key_limit);
     program->key_limit = key_limit != NULL ? (uint32_t)strtoul(key_limit, NULL, 10) : 0;
+    const char *unique = value_of(b, &file->unique);
+    program->unique = unique == NULL ? 0 : strcmp(unique, "until-claimed") == 0 ? 2 : 1;
     program->own_rows = rows != NULL && strcmp(rows, "own") == 0;
     program->is_due_said = due != NULL;
     program->due_later = due != NULL && strcmp(due, "at-once") != 0 && strcmp(due, "0") != 0;

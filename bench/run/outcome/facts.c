@@ -34,6 +34,7 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model)
     if (program == NULL)
         return;
     model->attempts = program->attempts;
+    model->unique = (enum lb_unique)program->unique;
     model->key_limit = program->key_limit;
     model->own_rows = program->own_rows;
     model->tick_ms = program->tick_ms;

@@ -19,13 +19,14 @@ static struct lb_refused of_measure(const struct lb_active_run *run, enum lb_mea
     const uint64_t *answers = counts->answers;
     enum lb_fault fault = run->request->scenario->fault;
     bool is_queue = run->request->scenario->shape == LB_QUEUE;
+    bool refuses = measure == LB_M_PUT && lb_strategy_refuses(&run->plan, LB_DUPLICATE);
     bool takes = measure == LB_M_ENQUEUE || measure == LB_M_ACQUIRE;
     struct lb_refused of = {.what = measure == LB_M_ENQUEUE   ? "enqueues"
                                     : measure == LB_M_ACQUIRE ? (is_queue ? "claims" : "acquires")
                                     : measure == LB_M_PUT     ? "puts"
                                     : is_queue                ? "completions"
                                                               : "releases",
-                            .n = answers[LB_OTHER] + (takes ? 0 : answers[LB_DUPLICATE]),
+                            .n = answers[LB_OTHER] + (takes || refuses ? 0 : answers[LB_DUPLICATE]),
                             .n_tries = answers[LB_OK] + answers[LB_EMPTY] + answers[LB_REFUSED] +
                                        answers[LB_OTHER] + answers[LB_DUPLICATE] +
                                        (takes ? answers[LB_BUSY] : 0)};

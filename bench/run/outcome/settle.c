@@ -77,8 +77,9 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         .end_ns = end_ns,
         .progress_bound_ns = lb_scenario_bound_ns(scenario, demand_ns),
         .progress_demand_ns = demand_ns,
-        .item_waits =
-            scenario->fault == LB_FAULT_POISON && scenario->producers > 0 && scenario->backlog == 0,
+        .item_waits = scenario->fault == LB_FAULT_POISON && scenario->producers > 0 &&
+                      scenario->backlog == 0 && run->plan.attributes == NULL &&
+                      run->plan.groups == 0,
         .recovery_bound_ns = scenario->recovery_bound_ns,
         .groups = run->plan.groups,
         .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};

@@ -580,7 +580,8 @@ static void put_items(struct lb_worker *worker, int64_t id, uint32_t n)
     uint64_t start_ns = lb_now_ns();
     int answer;
     while ((answer = lb_operate_put(&worker->op, id, n, worker->payload, &worker->err)) != LB_OK)
-        if (!lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
+        if (lb_strategy_refuses(worker->actor.plan, answer) ||
+            !lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
             break;
     lb_team_new_epoch(team);
     lb_worker_end(worker, LB_M_PUT, start_ns, worker->op.end_ns, answer == LB_OK);

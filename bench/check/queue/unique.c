@@ -1,0 +1,229 @@
+/* unique: at most one unfinished item of one unique key, and none is refused without one.
+ *
+ * An item is unfinished from its put until it is complete or in error, or with `-- unique:
+ * until-claimed` until its claim.
+ *
+ * Two items: each is certainly unfinished from its answered put, or its first claim, until the
+ * earliest end that it can have. These times can be that short for all items at once; so there are
+ * two unfinished items in every order exactly if two of these times overlap.
+ *
+ * A refusal (the put fails as a duplicate): it is unjustified if each other item of the key was
+ * certainly put after it, or finished before it. In a drained queue, from which nothing is missing,
+ * an item whose put was not answered and that was not claimed is none that justifies it: whether it
+ * was never put or is lost, the work of the key is not done.
+ */
+#include "guarantee_kind.h"
+#include "items.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool lb_wants_unique(const struct lb_case *c)
+{
+    return c->model->unique != LB_UNIQUE_NOT && (c->model->claims & LB_G_BIT(LB_G_UNIQUE)) != 0;
+}
+
+/* A put of one item; of a refused one, when that was. */
+struct one {
+    uint64_t key, id, low, high;
+    uint64_t from, to, done; /* certainly unfinished; certainly finished by, or LB_NEVER */
+    uint32_t log, event;
+    bool is_refused, is_claimed;
+};
+
+/* --- what happened to an item --- */
+
+/* The place in by_id of the first record of an id, or the number of records. */
+static size_t first_record(const struct lb_case *c, uint64_t id)
+{
+    size_t low = 0, high = c->items.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->by_id[middle].key < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool ends(const struct lb_case *c, const struct lb_item_record *e)
+{
+    if (e->op == LB_OP_ITEM)
+        return c->model->unique == LB_UNIQUE_UNTIL_CLAIMED || (e->flags & LB_EVF_FINAL) != 0;
+    return e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR;
+}
+
+static void follow(const struct lb_case *c, struct one *one)
+{
+    const struct lb_item_record *items = c->items.items;
+    const bool comes_back = c->has_reopened || c->model->period_ns > 0;
+    one->from = one->high;
+    one->to = c->known_ns;
+    one->done = LB_NEVER;
+    for (size_t i = first_record(c, one->id); i < c->items.n && c->by_id[i].key == one->id; i++) {
+        const struct lb_item_record *e = &items[c->by_id[i].index];
+        if (e->op == LB_OP_ITEM) {
+            one->is_claimed = true;
+            one->from = e->high < one->from ? e->high : one->from;
+        }
+        if (!ends(c, e))
+            continue;
+        one->to = e->low < one->to ? e->low : one->to;
+        /* One in error may still count for the database, and one that is claimed come back. */
+        if (e->op == LB_OP_COMPLETE && lb_item_certain(e) && e->high < one->done && !comes_back)
+            one->done = e->high;
+    }
+}
+
+/* --- reports --- */
+
+static struct lb_witness *new_witness(struct lb_case *c)
+{
+    struct lb_finding *finding = lb_finding_of(c, LB_G_UNIQUE);
+    finding->n_violations++;
+    return lb_witness_new(finding);
+}
+
+static void report_two(struct lb_case *c, const struct one *first, const struct one *second)
+{
+    struct lb_witness *witness = new_witness(c);
+    char at[LB_AT], first_at[LB_AT], key[LB_ITEM_NAME];
+    if (witness == NULL)
+        return;
+    lb_witness_add(c, witness, first->log, first->event);
+    lb_witness_add(c, witness, second->log, second->event);
+    witness->at_ns = second->from;
+    lb_witness_text(witness,
+                    "item %s was put by %s, answered at %s, and item %s of the same unique key %s "
+                    "by %s, answered at %s, while the first was unfinished",
+                    LB_ITEM_OF(c, first->id), lb_who(c, first->log, LB_WHOM),
+                    lb_at(c, first->high, first_at, sizeof first_at), LB_ITEM_OF(c, second->id),
+                    lb_key_name(c->history->names, (uint32_t)second->key, key, sizeof key),
+                    lb_who(c, second->log, LB_WHOM), lb_at(c, second->high, at, sizeof at));
+}
+
+/* candidate: one whose put was not answered; NULL: there is none. */
+static void report_none(struct lb_case *c, const struct one *refused, const struct one *candidate)
+{
+    struct lb_witness *witness = new_witness(c);
+    char at[LB_AT], key[LB_ITEM_NAME], text[LB_ITEM_NAME + 80] = "";
+    if (witness == NULL)
+        return;
+    lb_witness_add(c, witness, refused->log, refused->event);
+    if (candidate != NULL) {
+        lb_witness_add(c, witness, candidate->log, candidate->event);
+        snprintf(text, sizeof text,
+                 "; the put of item %s was not answered, and it was never claimed",
+                 LB_ITEM_OF(c, candidate->id));
+    }
+    witness->at_ns = refused->high;
+    lb_witness_text(witness,
+                    "the put of item %s by %s was refused as a duplicate of the unique key %s at "
+                    "%s, but no unfinished item of that key was there%s",
+                    LB_ITEM_OF(c, refused->id), lb_who(c, refused->log, LB_WHOM),
+                    lb_key_name(c->history->names, (uint32_t)refused->key, key, sizeof key),
+                    lb_at(c, refused->high, at, sizeof at), text);
+}
+
+/* --- one key --- */
+
+static int by_from(const void *a, const void *b)
+{
+    const struct one *one = a, *other = b;
+    if (one->key != other->key)
+        return one->key > other->key ? 1 : -1;
+    return one->from != other->from ? (one->from > other->from) - (one->from < other->from)
+                                    : (one->id > other->id) - (one->id < other->id);
+}
+
+static void judge_two(struct lb_case *c, const struct one *all, size_t n)
+{
+    const struct one *longest = NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].is_refused || all[i].from == LB_NEVER)
+            continue;
+        /* Without a length, it is some moment from `to` to `from`. */
+        if (longest != NULL && longest->to > all[i].from && longest->from < all[i].to)
+            report_two(c, longest, &all[i]);
+        if (all[i].from < all[i].to && (longest == NULL || all[i].to > longest->to))
+            longest = &all[i];
+    }
+}
+
+/* May an unanswered put that was never claimed be there all the same? */
+static bool may_wait(const struct lb_case *c)
+{
+    return !c->is_drained || c->unknown.n > 0 || c->model->attempts > 0 ||
+           c->model->doubts[LB_DOUBT_DUE].reason[0] != '\0' || lb_wants_limits(c) ||
+           c->doubt[LB_G_NO_LOSS] != NULL;
+}
+
+static void judge_refusals(struct lb_case *c, const struct one *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct one *refused = &all[i], *unclaimed = NULL;
+        bool is_justified = !refused->is_refused || refused->high >= c->known_ns;
+        for (size_t k = 0; k < n && !is_justified; k++) {
+            const struct one *other = &all[k];
+            if (other->is_refused || other->id == refused->id || other->low > refused->high ||
+                other->done < refused->low)
+                continue;
+            if (other->is_claimed || other->high != LB_NEVER || may_wait(c))
+                is_justified = true;
+            else
+                unclaimed = other;
+        }
+        if (!is_justified)
+            report_none(c, refused, unclaimed);
+    }
+}
+
+static int judge(struct lb_case *c)
+{
+    const struct lb_put *puts = c->unique_puts.items;
+    struct one *all = malloc((c->unique_puts.n + 1) * sizeof *all);
+    size_t n = 0, next = 0;
+    if (!lb_wants_unique(c)) {
+        free(all);
+        return 0;
+    }
+    if (all == NULL)
+        return lb_out_of_memory(c);
+    for (size_t i = 0; i < c->unique_puts.n; i++) {
+        uint32_t key;
+        if (!lb_attribute_of(c, LB_A_UNIQUE, puts[i].first, &key)) {
+            c->doubt[LB_G_UNIQUE] = "the history does not say the unique key of each item";
+            continue;
+        }
+        all[n] = (struct one){.key = key,
+                              .id = puts[i].first,
+                              .low = puts[i].low,
+                              .high = puts[i].high,
+                              .log = puts[i].log,
+                              .event = puts[i].event,
+                              .is_refused = puts[i].n == 0};
+        follow(c, &all[n++]);
+    }
+    qsort(all, n, sizeof *all, by_from);
+    for (size_t end = 0; next < n; next = end) {
+        while (end < n && all[end].key == all[next].key)
+            end++;
+        judge_two(c, all + next, end - next);
+        judge_refusals(c, all + next, end - next);
+    }
+    lb_finding_of(c, LB_G_UNIQUE)->n_tested = n;
+    free(all);
+    return 0;
+}
+
+static const char *cannot_say(const struct lb_case *c)
+{
+    return c->model->unique == LB_UNIQUE_NOT
+               ? "it is not known how long an item is unique (-- unique: until-done)"
+           : c->attributes[LB_A_UNIQUE].n == 0 ? "the history does not say the unique keys of items"
+                                               : NULL;
+}
+
+const struct lb_guarantee_kind lb_guarantee_unique = {
+    .judge_queue = judge, .is_last = true, .cannot_say = cannot_say, .nothing = "nothing was put"};

@@ -1,0 +1,57 @@
+/* Guarantees that need a number, or a word, of the header: a file that claims one without it is
+ * refused.
+ */
+#include "program_building.h"
+
+#include "attribute.h"
+
+static int check_key_limit(struct lb_building *b)
+{
+    const struct lb_section *put = &b->program->sections[LB_S_PUT];
+    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_KEY_LIMIT)) == 0)
+        return 0;
+    if (b->program->key_limit == 0)
+        return lb_file_fail(
+            b->file, put->line, b->err,
+            "claims key-limit, and does not state how many items of a key may be in "
+            "hand: write \"-- key-limit: K\" into the header");
+    if (put->present && (b->program->attributes >> LB_A_KEY & 1) == 0)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "claims key-limit, and section put does not use :key, the key of the "
+                            "item that it puts");
+    return 0;
+}
+
+static int check_unique(struct lb_building *b)
+{
+    const struct lb_section *put = &b->program->sections[LB_S_PUT];
+    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_UNIQUE)) == 0)
+        return 0;
+    if (b->program->unique == 0)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "claims unique, and does not state how long an item has its unique key "
+                            "for itself: write \"-- unique: until-done\" (or until-claimed) into "
+                            "the header");
+    if (put->present && (b->program->attributes >> LB_A_UNIQUE & 1) == 0)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "claims unique, and section put does not use :unique_key");
+    return 0;
+}
+
+static int check_attempts(struct lb_building *b)
+{
+    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_ATTEMPTS)) == 0 ||
+        b->program->attempts > 0)
+        return 0;
+    return lb_file_fail(b->file, b->program->sections[LB_S_CLAIM].line, b->err,
+                        "claims attempts, and does not state how many an item has: write "
+                        "\"-- attempts: N\" into the header");
+}
+
+int lb_building_check_promises(struct lb_building *b)
+{
+    int r = check_attempts(b);
+    if (r == 0)
+        r = check_key_limit(b);
+    return r == 0 ? check_unique(b) : r;
+}
