@@ -329,6 +329,7 @@ static bool needs_no_row(enum lb_section_name name)
     case LB_S_REGISTER:
     case LB_S_UNREGISTER:
     case LB_S_SWEEP:
+    case LB_S_STOP:
     case LB_S_AGE:
     case LB_S_MIGRATE:
     case LB_S_TEARDOWN:

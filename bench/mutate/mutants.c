@@ -128,7 +128,7 @@ static void split_transaction(struct lb_making *m)
 static bool is_for_workers(enum lb_section_name name)
 {
     return name != LB_S_RESOURCE && !lb_section_is_for_lockbench(name) && name != LB_S_MIGRATE &&
-           name != LB_S_TEARDOWN;
+           name != LB_S_STOP && name != LB_S_TEARDOWN;
 }
 
 /* from: the end of the statement before it, or of the section's line. */

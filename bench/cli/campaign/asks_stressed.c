@@ -501,6 +501,18 @@ static void poison(struct lb_asking *m)
     set(ask, "progress-bound", lb_asking_claims(m, LB_G_PROGRESS) ? "2s" : "0");
 }
 
+/* Without a bound on recovery, what is not given back is stuck: no-loss says so. */
+static void stop_workers(struct lb_asking *m)
+{
+    if (!m->program->sections[LB_S_STOP].present)
+        return;
+    struct lb_ask *ask = add_stressed(m, "steady", "term", 4500,
+                                      "it has stop: workers are asked to stop, and are replaced");
+    set(ask, "put-interval", "40ms");
+    set(ask, "recover", m->outlook->features.recovers_by_time ? "100ms" : "0");
+    set(ask, "recovery-bound", lb_asking_claims(m, LB_G_RECOVERY) ? "2s" : "0");
+}
+
 static void stress_queue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -549,6 +561,7 @@ static void stress_queue(struct lb_asking *m)
     rescue(m);
     lose_workers(m);
     poison(m);
+    stop_workers(m);
     lose_connections(m, "steady");
 }
 

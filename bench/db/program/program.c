@@ -96,7 +96,7 @@ static bool may_take_batch(enum lb_section_name name)
 static bool is_of_process(enum lb_section_name section)
 {
     return section == LB_S_REGISTER || section == LB_S_HEARTBEAT || section == LB_S_UNREGISTER ||
-           section == LB_S_SWEEP;
+           section == LB_S_SWEEP || section == LB_S_STOP;
 }
 
 static bool harness_fills(const struct lb_building *b, int slot, enum lb_section_name section)

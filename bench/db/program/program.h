@@ -45,6 +45,7 @@ enum lb_section_name {
     LB_S_HEARTBEAT,  /* says that it is alive, */
     LB_S_UNREGISTER, /* and ends in order */
     LB_S_SWEEP,      /* queue: a process's clean-up after dead ones, before it registers */
+    LB_S_STOP,       /* queue: a worker was asked to stop: gives back what it has */
     LB_S_COUNT,      /* queue: one row (pending, active, done, failed) */
     LB_S_AGE,        /* queue: makes :n copies of the rows of item :id, see lockbench age */
     LB_S_PERMITS,    /* lock: one row (free): how many permits the tables say can be taken */

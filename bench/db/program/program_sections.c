@@ -23,6 +23,7 @@ static const char *const section_names[LB_SECTIONS] = {
     [LB_S_HEARTBEAT] = "heartbeat",
     [LB_S_UNREGISTER] = "unregister",
     [LB_S_SWEEP] = "sweep",
+    [LB_S_STOP] = "stop",
     [LB_S_COUNT] = "count",
     [LB_S_AGE] = "age",
     [LB_S_PERMITS] = "permits",
@@ -65,6 +66,7 @@ bool lb_section_fits(enum lb_section_name name, enum lb_shape shape)
     case LB_S_HEARTBEAT:
     case LB_S_UNREGISTER:
     case LB_S_SWEEP:
+    case LB_S_STOP:
     case LB_S_CLEAR_ERROR:
     case LB_S_CLEAR_ALL_ERRORS:
     case LB_S_RESET_ALL:

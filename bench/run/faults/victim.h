@@ -8,7 +8,12 @@
 /* Signals the program of a worker, with all that it has started. */
 void lb_victim_signal(struct lb_worker *worker, int number);
 
-/* Kills the worker's process; it holds a lock (request) or n items. Does not return. */
+/* A worker is about to go, and gives up what it has: a request's lock, or n items. */
+void lb_victim_mourn(struct lb_worker *worker, const struct lb_request *request,
+                     const struct lb_item *items, uint32_t n);
+/* Kills its process, with its program. */
+_Noreturn void lb_victim_end(struct lb_worker *worker);
+/* Both. */
 _Noreturn void lb_victim_die(struct lb_worker *worker, const struct lb_request *request,
                              const struct lb_item *items, uint32_t n);
 

@@ -66,6 +66,7 @@ static struct stops stops_of(const struct lb_scenario *s, bool is_lease)
         return (struct stops){SWITCH_NS + lease_ns, interval_ns + SWITCH_NS};
     switch (s->fault) {
     case LB_FAULT_KILL:
+    case LB_FAULT_TERM: /* the grace is part of RESTART_NS, or it is said in --progress-bound */
     case LB_FAULT_DISCONNECT:
     case LB_FAULT_CUT:
         return (struct stops){lease_ns + (double)s->recover_ns + (double)s->stale_ns + RESTART_NS,

@@ -48,7 +48,11 @@
           "as failover, and commits that wait for the standby are told to wait no more "           \
           "(--failover-command)")                                                                  \
     FAULT(POISON, poison, "poison", LB_FAULT_IS_AN_END | LB_FAULT_KILLS,                           \
-          "each claim of certain items kills the worker, fails, or outlasts the lease")
+          "each claim of certain items kills the worker, fails, or outlasts the lease")            \
+    FAULT(TERM, term, "term",                                                                      \
+          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AN_END | LB_FAULT_IS_THE_HOLDERS |                \
+              LB_FAULT_KILLS,                                                                      \
+          "asks the holder to stop, and kills it after the grace; another takes its place")
 
 /* All names as one text, each after a comma: "none" LB_FAULT_NAMES. */
 #define LB_FAULT_COMMA_NAME(id, symbol, name, traits, summary) ", " name

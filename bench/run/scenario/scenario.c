@@ -130,6 +130,8 @@ const struct lb_key lb_scenario_keys[] = {
         "time between two faults"),
     KEY("fault-length", LB_KEY_TIME, fault_length_ns, LB_KEY_BOTH, "TIME",
         "length of a pause, blocker, snapshot or full disk; delay of a slow statement"),
+    KEY("grace", LB_KEY_TIME, grace_ns, LB_KEY_BOTH, "TIME",
+        "of the fault term: how long a worker that is to stop may take before it is killed"),
     KEY("fault-count", LB_KEY_COUNT, fault_count, LB_KEY_BOTH, "N",
         "number of faults at most; 0: as many as the time allows; the run still lasts for its "
         "duration, or with "
@@ -198,6 +200,7 @@ void lb_scenario_init(struct lb_scenario *scenario)
         .max_pending = 1000,
         .fault_interval_ns = 200000000,
         .fault_length_ns = 300000000,
+        .grace_ns = 100000000,
         .ttl_ns = UINT64_C(30000000000),
         .batch = 1,
         .put_batch = 1,
@@ -441,10 +444,19 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
 
 void lb_scenario_stretch(struct lb_scenario *s, uint64_t factor)
 {
-    uint64_t *const times[] = {
-        &s->hold_ns,           &s->ttl_ns,          &s->put_interval_ns,   &s->renew_ns,
-        &s->fault_interval_ns, &s->fault_length_ns, &s->recovery_bound_ns, &s->progress_bound_ns,
-        &s->duration_ns,       &s->poll_ns,         &s->poll_max_ns,       &s->skew_ns};
+    uint64_t *const times[] = {&s->hold_ns,
+                               &s->ttl_ns,
+                               &s->put_interval_ns,
+                               &s->renew_ns,
+                               &s->fault_interval_ns,
+                               &s->fault_length_ns,
+                               &s->grace_ns,
+                               &s->recovery_bound_ns,
+                               &s->progress_bound_ns,
+                               &s->duration_ns,
+                               &s->poll_ns,
+                               &s->poll_max_ns,
+                               &s->skew_ns};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         *times[i] *= factor;
 }
@@ -536,7 +548,7 @@ uint64_t lb_scenario_deaths(const struct lb_scenario *scenario)
 {
     if (scenario->fault == LB_FAULT_POISON)
         return LB_POISON_DEATHS;
-    if (scenario->fault != LB_FAULT_KILL)
+    if (!lb_fault_is(scenario->fault, LB_FAULT_KILLS))
         return 0;
     uint64_t n = scenario->duration_ns / scenario->fault_interval_ns + 1;
     if (scenario->duration_ns == 0 && scenario->fault_count > 0)

@@ -94,6 +94,7 @@ struct lb_scenario {
     enum lb_fault fault;
     uint64_t fault_interval_ns; /* between two faults */
     uint64_t fault_length_ns; /* of a pause, a blocker, a snapshot; the delay of a slow statement */
+    uint64_t grace_ns;        /* between the request to stop and the kill */
     uint64_t fault_count;     /* maximum number; 0: as many as there is time for */
     uint64_t skew_ns;         /* error of the workers' clocks; 0: none */
     enum lb_skewed skewed;    /* whose, and which way */

@@ -523,6 +523,16 @@ int lb_operate_sign_off(struct lb_operator *op, uint32_t log, struct lb_error *e
     return answer;
 }
 
+int lb_operate_stop(struct lb_operator *op, struct lb_error *err)
+{
+    if (!take(op, LB_OP_RECOVER))
+        return LB_TIMEOUT;
+    int answer = op->actor->plan->strategy->flow->class(op->actor, LB_S_STOP, err);
+    if (op->lender != NULL)
+        op->lender->give(op->lender_arg, LB_OP_RECOVER, answer);
+    return answer;
+}
+
 void lb_operator_note_write(struct lb_operator *op, uint32_t resource, const struct lb_grant *grant,
                             uint64_t start_ns, int answer)
 {

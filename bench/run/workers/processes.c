@@ -171,12 +171,12 @@ static void bury_worker(struct lb_active_run *run, struct lb_worker *worker, int
     count_absent(run, worker);
 }
 
-/* Somebody new takes the seat of a worker that was killed by order. */
+/* A new worker takes the seat of one that was killed, or stopped, by order. */
 static void replace_worker(struct lb_active_run *run, const struct lb_worker *dead)
 {
     struct lb_error err;
-    if (!atomic_load(&dead->dying) || run->n_started == run->n_slots ||
-        lb_team_phase(run->team) >= LB_PHASE_STOP)
+    bool is_ordered = atomic_load(&dead->dying) || atomic_load(&dead->is_stopping);
+    if (!is_ordered || run->n_started == run->n_slots || lb_team_phase(run->team) >= LB_PHASE_STOP)
         return;
     struct lb_worker *fresh = &run->workers[run->n_started];
     fresh->role = dead->role;
@@ -196,10 +196,13 @@ static void bury(struct lb_active_run *run, uint32_t slot, int status)
     uint32_t n_started = run->n_started;
     for (uint32_t i = 0; i < n_started; i++) {
         struct lb_worker *worker = &run->workers[i];
-        if (!runs_in(run, slot, i) || atomic_load(&worker->ended))
+        if (!runs_in(run, slot, i))
             continue;
-        bury_worker(run, worker, status);
-        replace_worker(run, worker);
+        bool has_ended = atomic_load(&worker->ended);
+        if (!has_ended)
+            bury_worker(run, worker, status);
+        if (!has_ended || atomic_load(&worker->is_stopping))
+            replace_worker(run, worker);
     }
     lb_common_wake(&run->team->common);
 }

@@ -70,6 +70,8 @@ struct lb_worker {
     _Atomic uint64_t heard_ns;
     atomic_bool is_still;       /* a fault lets its thread stand still: its heart does, too */
     atomic_bool dying;          /* it is about to kill its process */
+    atomic_bool is_stopping;    /* it was asked to stop, and does so behind its present hold */
+    bool gives_back, leaves;    /* it frees what it has; or leaves that to section stop */
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
     unsigned n_cuts;            /* of its program's connections */
     uint64_t slow_until_ns;     /* its statements are delayed until then */

@@ -51,6 +51,8 @@ void lb_ends_free(struct lb_worker *worker)
 enum lb_op lb_worker_choose_end(struct lb_worker *worker, const struct lb_item *item)
 {
     const struct lb_scenario *scenario = worker->team->scenario;
+    if (worker->gives_back)
+        return LB_OP_FREE;
     if (worker->poison != 0 && worker->poison == item->id) {
         worker->poison = 0;
         return lb_strategy_has(worker->actor.plan, LB_S_ERROR) &&

@@ -369,6 +369,8 @@ void lb_worker_lock_loop(struct lb_worker *worker)
             break;
         }
         cycle(worker, &request, &grant);
+        if (atomic_load(&worker->is_stopping))
+            break;
         think_ns = scenario->think_ns;
     }
 }

@@ -331,7 +331,8 @@ static bool claims_next(const struct lb_worker *worker)
 {
     const struct lb_team *team = worker->team;
     return worker->next.items != NULL && worker->next.is_wanted &&
-           lb_team_phase(team) < LB_PHASE_STOP && worker->op.log_error == 0 &&
+           !atomic_load(&worker->is_stopping) && lb_team_phase(team) < LB_PHASE_STOP &&
+           worker->op.log_error == 0 &&
            (!recovers(team) || lb_now_ns() < atomic_load(&team->recover_due_ns));
 }
 
@@ -350,6 +351,12 @@ static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t c
             continue;
         }
         team->events->holds(worker, NULL, items + i, n - i);
+        if (worker->leaves) {
+            if (i == 0)
+                lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
+            team->events->left(worker);
+            return;
+        }
         enum lb_op which = lb_worker_choose_end(worker, &items[i]);
         uint64_t end_ns = 0;
         if (i == 0 && lb_strategy_holds_in_tx(worker->actor.plan))
@@ -384,11 +391,13 @@ static void process_batch(struct lb_worker *worker, struct hand *hand, uint64_t 
             work_until(worker, hand, i, lb_now_ns() + team->scenario->hold_ns);
         if (hand->is_lost[i])
             continue;
-        team->events->holds(worker, NULL, hand->items, hand->n);
+        if (!worker->leaves)
+            team->events->holds(worker, NULL, hand->items, hand->n);
         team->events->leaves(worker, hand->items[i].id);
     }
     lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
-    lb_worker_end_batch(worker, hand->items, hand->n, hand->is_lost, claims_next(worker));
+    if (!worker->leaves)
+        lb_worker_end_batch(worker, hand->items, hand->n, hand->is_lost, claims_next(worker));
     lb_worker_look(worker);
     team->events->left(worker);
 }
@@ -499,6 +508,18 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     }
 }
 
+/* A worker that was asked to stop: what its last section gives back may be claimed. */
+static void stop_in_order(struct lb_worker *worker)
+{
+    unsigned n_refusals = 0;
+    int answer = LB_OK;
+    if (lb_strategy_has(worker->actor.plan, LB_S_STOP))
+        while ((answer = lb_operate_stop(&worker->op, &worker->err)) != LB_OK &&
+               answer != LB_LOST && lb_team_phase(worker->team) < LB_PHASE_ABORT)
+            lb_worker_refused(worker, answer, ++n_refusals, &worker->err);
+    lb_team_new_epoch(worker->team);
+}
+
 static void free_items(struct lb_worker *worker, struct lb_item *items)
 {
     lb_ends_free(worker);
@@ -558,6 +579,10 @@ void lb_worker_consume_loop(struct lb_worker *worker)
         begin_claim(team);
         claim_once(worker, first_consumer, &items);
         end_claim(team);
+        if (atomic_load(&worker->is_stopping)) {
+            stop_in_order(worker);
+            break;
+        }
     }
     lb_process_end(worker);
     free_items(worker, items);

@@ -1,0 +1,41 @@
+#!/usr/bin/env perl
+# The fault term: holders are asked to stop, in turns finish, give back and are killed after the grace; others take their
+# place. In tests/deploys/stop.sql section stop gives back what a worker has, or strands it.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $file = "$ENV{LB_SOURCE}/tests/deploys/stop.sql";
+my @term = ('-d', 'sqlite:', '--fault', 'term', '--fault-interval', '50ms', '--grace', '30ms', '--warmup', '0',
+    '--fault-count', '9');
+my @queue = ('-S', 'steady', '--put-interval', '20ms', '--hold', '5ms', '--ttl', '150ms', '--recover', '30ms', '--duration', '2s',
+    '--recovery-bound', '1s');
+
+my $kept = start('run', '-s', $file, @term, @queue);
+my $dropped = start('run', '-s', $file, @term, @queue, '--opt', 'stops=drops');
+my $freed = start('run', '-s', 'cas', @term, @queue);
+my $lock = start('run', '-s', 'lease-update-safe', '-S', 'mutex-hot', @term, '--ttl', '150ms', '--hold', '2ms', '--duration', '2s');
+
+# Every third is killed, and where stop gives back, another third leaves what it has: these are deaths.
+for my $case (['stop gives back', $kept, 6], ['free gives back', $freed, 3], ['a lock', $lock, 3]) {
+    my ($what, $run, $n_deaths) = @$case;
+    my ($status, $out, $err) = finish($run);
+    is($status, 0, "$what: held") or diag "$out$err";
+    like($out, qr/^\S+ +sqlite +term +9 +0 +$n_deaths /m, '... nine were asked to stop, and some left what they had') or diag $out;
+}
+my @answer = finish($dropped);
+@answer = until_shown(sub { $_[0] == 1 }, 'run', '-s', $file, @term, @queue, '--opt', 'stops=drops') if $answer[0] != 1;
+is($answer[0], 1, 'stop strands the jobs: violated') or diag "$answer[1]$answer[2]";
+like($answer[1], qr/^  recovery, \d+ times?/m, '... recovery');
+
+my ($status, $out, $err) = lockbench('verify', '-s', $file, '--plan');
+like($out, qr/steady\+term .*it has stop/, 'verify asks for it');
+my $lock_file = spew('lock.sql', slurp(good_lock()) . "\n-- name: stop\nDELETE FROM good_lock;\n");
+($status, $out, $err) = lockbench('lint', $lock_file);
+is($status, 2, 'a lock has no section stop');
+like("$out$err", qr/stop/, '... by name');
+
+done_testing();
