@@ -34,6 +34,17 @@ for my $uri (@uris) {
     }
 }
 
+# The other way round: the new version ends what the old one has. Its repair is that of the pair token.
+for my $uri (@uris) {
+    my @late = ('-s', "$folder/late-version.sql", '-d', $uri, '--steps', 'clock');
+    my ($status, $out, $err) = lockbench('explore', @late, '--with', "$folder/token-old.sql");
+    is($status, 1, "late-version on $uri: the versions together do not hold") or diag "$out$err";
+    like($out =~ s/\s+/ /gr, qr/owner-release is violated: worker \d's complete of item \d+ .* worker \d owned it \(workers with odd numbers/,
+        '... the new version ends what the old one has');
+    ($status, $out, $err) = lockbench('explore', @late);
+    is($status, 0, '... and the new version alone holds') or diag "$out$err";
+}
+
 # --- run and verify ---
 my @state = ('-s', "$folder/state-new.sql", '--with', "$folder/state-old.sql");
 my @load = ('-S', 'drain', '--backlog', 300);

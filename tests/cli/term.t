@@ -17,7 +17,15 @@ my @queue = ('-S', 'steady', '--put-interval', '20ms', '--hold', '5ms', '--ttl',
 my $kept = start('run', '-s', $file, @term, @queue);
 my $dropped = start('run', '-s', $file, @term, @queue, '--opt', 'stops=drops');
 my $freed = start('run', '-s', 'cas', @term, @queue);
+my $program = start('run', '-s', "$ENV{LB_SOURCE}/examples/programs/queue.py", @term, @queue, '--duration', '4s');
 my $lock = start('run', '-s', 'lease-update-safe', '-S', 'mutex-hot', @term, '--ttl', '150ms', '--hold', '2ms', '--duration', '2s');
+
+# A program gets SIGTERM, with its item in hand.
+{
+    my ($status, $out, $err) = finish($program);
+    is($status, 0, 'a program: held') or diag "$out$err";
+    like($out, qr/^queue-py +sqlite +term +9 +0 +9 /m, '... nine were asked to stop') or diag $out;
+}
 
 # Every third is killed, and where stop gives back, another third leaves what it has: these are deaths.
 for my $case (['stop gives back', $kept, 6], ['free gives back', $freed, 3], ['a lock', $lock, 3]) {

@@ -1,0 +1,30 @@
+-- strategy: slots
+-- shape: queue
+-- claims: no-duplicate, no-loss, recovery
+-- option: stale_ms = 60000
+-- limit: stale_ms
+-- summary: a stale job is taken again only if fewer are in flight than the limit, and it is in flight itself
+-- origin: https://github.com/janbjorge/pgqueuer/pull/474
+
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, payload varchar(100), status varchar(12) NOT NULL DEFAULT 'pending',
+                  attempts int NOT NULL DEFAULT 0, recovered int NOT NULL DEFAULT 0, claims int NOT NULL DEFAULT 0,
+                  worker varchar(100), at_ms bigint);
+
+-- name: put
+INSERT INTO job (id, payload) VALUES (:id, :payload);
+
+-- name: claim
+UPDATE job SET status = 'running', worker = :worker, at_ms = :now, claims = claims + 1
+WHERE id = (SELECT id FROM job WHERE status = 'pending' ORDER BY id LIMIT 1) AND status = 'pending'
+RETURNING id, payload, claims AS token;
+
+-- name: complete
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'running' AND claims = :token;
+
+-- name: recover
+UPDATE job SET status = 'pending' WHERE status = 'running' AND at_ms < :now - :stale_ms
+AND (SELECT count(*) FROM job AS other WHERE other.status = 'running') < 1;
+
+-- name: teardown
+DROP TABLE job;

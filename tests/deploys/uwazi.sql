@@ -1,0 +1,35 @@
+-- strategy: uwazi
+-- shape: queue
+-- claims: no-duplicate, no-loss, recovery, attempts
+-- option: max_attempts = 3
+-- option: stale_ms = 60000
+-- attempts: max_attempts
+-- limit: stale_ms
+-- summary: the retry count is compared only where a failure is handled, so crashes get past the maximum
+-- origin: https://github.com/huridocs/uwazi/issues/8264
+
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, payload varchar(100), status varchar(12) NOT NULL DEFAULT 'pending',
+                  attempts int NOT NULL DEFAULT 0, recovered int NOT NULL DEFAULT 0, claims int NOT NULL DEFAULT 0,
+                  worker varchar(100), at_ms bigint);
+
+-- name: put
+INSERT INTO job (id, payload) VALUES (:id, :payload);
+
+-- name: claim
+UPDATE job SET status = 'running', worker = :worker, at_ms = :now, claims = claims + 1, attempts = attempts + 1
+WHERE id = (SELECT id FROM job WHERE status = 'pending' ORDER BY id LIMIT 1) AND status = 'pending'
+RETURNING id, payload, claims AS token;
+
+-- name: complete
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'running' AND claims = :token;
+
+-- name: free
+UPDATE job SET status = CASE WHEN attempts < :max_attempts THEN 'pending' ELSE 'dead' END
+WHERE id = :id AND status = 'running' AND claims = :token;
+
+-- name: recover
+UPDATE job SET status = 'pending' WHERE status = 'running' AND at_ms < :now - :stale_ms;
+
+-- name: teardown
+DROP TABLE job;
