@@ -52,6 +52,9 @@ for my $change (sort keys %wanted) {
 }
 is(rewrite($file, 'dollar quotes', 'sqlite'), undef, 'dollar quotes are of PostgreSQL');
 like(rewrite($file, 'dollar quotes', 'postgres'), qr/<> \$it\$a AND b\$it\$; -- it's/, '... and of texts only');
+my $locking = $file =~ s/^UPDATE/LOCK TABLES t WRITE;\nUPDATE/mr;
+isnt(rewrite($locking, 'aliases', 'sqlite'), undef, 'aliases');
+is(rewrite($locking, 'aliases', 'mariadb'), undef, '... but LOCK TABLES of MariaDB locks names');
 cmp_ok(scalar changes(), '>', 40, 'the number of changes');
 
 # --- a sample: each file with a mix of changes ---
