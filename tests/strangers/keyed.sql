@@ -1,14 +1,16 @@
 -- At most `limit` jobs of a customer at a time: a claim takes a place of the customer, and the end of the job
 -- gives it back. take=looked counts the running jobs, and nothing keeps two claims from counting together;
--- take=any does not count. back=jobs frees the jobs of dead workers, and not their places. After solid_queue's
--- semaphores. Truth expected: counted right; looked broken where two write at a time: key-limit; any broken:
--- key-limit; back=jobs broken: no-loss.
+-- take=any does not count. end=again gives a place back also for a job that a recovery took, whose place it had
+-- given back already (solid_queue PR #761: a limit of 1 ran 11 times). back=jobs frees the jobs of dead workers,
+-- and not their places (solid_queue #546). Truth expected: counted right; looked broken where two write at a
+-- time, any broken: key-limit; end=again broken: key-limit; back=jobs broken: no-loss.
 --
 -- strategy: keyed
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release, key-limit
 -- option: limit = 2
 -- option: take = counted | looked | any
+-- option: end = own | again
 -- option: back = places | jobs
 -- option: claim_ms = 30000
 -- key-limit: limit
@@ -67,8 +69,13 @@ UPDATE job SET status = 'doing', at_ms = :now, attempt = attempt + 1
 WHERE id = (SELECT id FROM job WHERE status = 'todo' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING id, customer, payload, attempt AS token;
 
--- name: complete tx=one when take=counted
+-- name: complete tx=one when take=counted end=own
 -- require: row
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'doing' AND attempt = :token;
+UPDATE place SET taken = taken - 1 WHERE name = :customer;
+
+-- name: complete tx=one commit=always when take=counted end=again
+-- answer: row
 UPDATE job SET status = 'done' WHERE id = :id AND status = 'doing' AND attempt = :token;
 UPDATE place SET taken = taken - 1 WHERE name = :customer;
 

@@ -538,8 +538,8 @@ static void stress_queue(struct lb_asking *m)
     if (lb_asking_claims(m, LB_G_KEY_LIMIT))
         work_in(m, LB_G_KEY_LIMIT);
     if (lb_asking_claims(m, LB_G_UNIQUE)) {
-        static const char *const keys[] = {"producers", "6", "put-interval", "1ms", "unique",
-                                           "0.9",       NULL};
+        static const char *const keys[] = {"producers", "6",      "put-interval", "0", "hold",
+                                           "0",         "unique", "0.9",          NULL};
         ask = add_stressed(m, "steady", NULL, 2000,
                            "it claims unique: producers put items of one unique key together");
         snprintf(ask->name, sizeof ask->name, "unique");
