@@ -183,6 +183,7 @@ static void reset_task(struct lb_task *task)
     task->op.log_error = 0;
     task->actor.clock_skew_ms = lb_task_skew_ms(task);
     lb_log_in_memory(&task->log, task->number, task->events, LB_TASK_EVENTS);
+    task->n_events_seen = 0;
 }
 
 static int turn_clock_back(struct lb_testbed *testbed, struct lb_error *err)
@@ -348,7 +349,7 @@ static bool is_judged(const struct lb_testbed *testbed, const struct lb_event *e
 static void look_at_events(struct lb_testbed *testbed, struct lb_task *task)
 {
     uint64_t begun = 0, claimed = 0;
-    for (size_t i = task->n_events_before; i < task->log.n_events; i++) {
+    for (size_t i = task->n_events_seen; i < task->log.n_events; i++) {
         struct lb_event *event = &task->events[i];
         event->time_ns += (uint64_t)testbed->clock_ms * 1000000u;
         if (testbed->counts_steps)
@@ -366,6 +367,7 @@ static void look_at_events(struct lb_testbed *testbed, struct lb_task *task)
             begun = 0;
         }
     }
+    task->n_events_seen = task->log.n_events;
     task->touched.begins |= begun;
     if ((testbed->plan.without & LB_WITHOUT_REAL_TIME) != 0)
         task->touched.begins = task->touched.ends = 0;
@@ -523,7 +525,6 @@ static void begin_move(struct lb_task *task)
     task->owed = NULL;
     task->refused.is_refused = task->may_free = false;
     task->digest = task->number;
-    task->n_events_before = task->log.n_events;
     task->n_executed = 0;
     task->was_blocked = task->state == LB_TASK_BLOCKED;
     task->held = task->tx_locks;
@@ -633,6 +634,9 @@ static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struc
     /* Steps of dismissed tasks on their way out are not part of the schedule. */
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         testbed->tasks[i].log.n_events = n_events[i];
+    /* A task may have gone on after the last move. */
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        look_at_events(testbed, &testbed->tasks[i]);
     char *state = NULL; /* before the judge drains a queue */
     if (testbed->plan.watch != NULL)
         r = lb_testbed_describe(testbed, &state, err);

@@ -158,7 +158,7 @@ struct lb_task {
     bool may_free;   /* it has done something that may set others free */
     bool has_waited; /* the statement under way was blocked */
     uint64_t digest;
-    size_t n_events_before;
+    size_t n_events_seen; /* by look_at_events */
     uint64_t n_executed;
     struct lb_step_record records[LB_RECORDS_OF_MOVE]; /* with details */
     size_t n_records;
