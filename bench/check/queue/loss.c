@@ -64,6 +64,25 @@ static void tell_key(const struct lb_case *c, const struct lb_id *lost, char *bu
                  (unsigned long long)n);
 }
 
+/* The last operation that gave the item back, or ended it in error. */
+static void add_last_end(const struct lb_case *c, struct lb_witness *witness, uint64_t id)
+{
+    uint64_t last_ns = 0;
+    uint32_t last_log = LB_NONE, last = 0;
+    for (uint32_t log = 0; log < c->history->n_logs; log++)
+        for (uint32_t i = 0; i < c->history->logs[log].n_events; i++) {
+            const struct lb_event *e = lb_case_event(c, log, i);
+            if (e->type != LB_EV_INVOKE || e->value != id || e->time_ns < last_ns ||
+                (e->op != LB_OP_FREE && e->op != LB_OP_ERROR))
+                continue;
+            last_ns = e->time_ns;
+            last_log = log;
+            last = i;
+        }
+    if (last_log != LB_NONE)
+        lb_witness_add(c, witness, last_log, last);
+}
+
 static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lost)
 {
     struct lb_finding *finding = lb_finding_of(c, LB_G_NO_LOSS);
@@ -74,6 +93,7 @@ static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lo
     char at[LB_AT], key[160];
     tell_key(c, id, key, sizeof key);
     lb_witness_add(c, witness, id->put_log, id->put_event);
+    add_last_end(c, witness, id->id);
     witness->at_ns = id->put_high;
     lb_witness_text(
         witness, "item %s was put by %s, acknowledged at %s, %s the queue was drained%s%s",

@@ -163,6 +163,55 @@ static struct lb_advice advise_progress(const struct lb_outlook *o, const struct
     return advice;
 }
 
+/* True if an operation of the kind is part of what the finding shows. */
+static bool shows(const struct lb_cell *cell, enum lb_guarantee guarantee, int op)
+{
+    const struct lb_outcome *run = NULL;
+    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+    for (size_t i = 0; finding->n_witnesses > 0 && i < finding->witness[0].n_ops; i++)
+        if (finding->witness[0].ops[i].op == op)
+            return true;
+    return false;
+}
+
+static const char asking[] =
+    "let what ends a claim ask which claim it is: count the claims in a column, return it as "
+    "token, "
+    "and add AND attempt = :token (the holder alone will not do where one worker may claim an item "
+    "twice)";
+
+/* Advice on an item that was given back, or has failed, too late or to no state that claim finds.
+ * text NULL: the finding shows neither. */
+static struct lb_advice advise_end(const struct lb_outlook *o, const struct lb_cell *cell,
+                                   enum lb_guarantee guarantee)
+{
+    const struct lb_explored_ask *ask = &cell->explored;
+    bool explored = cell->is_explored;
+    bool frees =
+        o->free.line != 0 && (shows(cell, guarantee, LB_OP_FREE) || (explored && ask->frees > 0));
+    bool fails = o->error.line != 0 && (shows(cell, guarantee, LB_OP_ERROR) ||
+                                        (explored && ask->errors && ask->rounds < 2));
+    if (!frees && !fails)
+        return (struct lb_advice){.text = NULL};
+    struct lb_advice advice = {
+        .quotes = {frees ? &o->free : &o->error, frees ? &o->free_last : &o->error_last}};
+    bool lost = guarantee == LB_G_NO_LOSS || guarantee == LB_G_RECOVERY;
+    if (!lost) {
+        advice.quotes[2] = o->features.recovers_by_time ? &o->recover : NULL;
+        advice.text = asking;
+    } else if (explored && ask->deaths > 0) {
+        advice.text = "a worker that dies between two statements of this end leaves a state that "
+                      "neither claim nor recover finds: let them commit together (tx=one)";
+    } else {
+        advice.quotes[2] = &o->begin;
+        advice.text = frees ? "an item that is given back is not found again: claim must look for "
+                              "the values that free leaves, in each column that it asks for"
+                            : "an item that fails keeps back others, or is not found again: let "
+                              "error free all that its claim has taken, such as its group or lane";
+    }
+    return advice;
+}
+
 static const char overwriting[] =
     "put writes over an item that is there, so one of the two is lost, or done again: let put only "
     "insert, and fail where the number is taken (no REPLACE, no ON CONFLICT ... DO UPDATE)";
@@ -171,12 +220,11 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                                     const struct lb_cell *cell)
 {
     if (is_never_granted(o, report, LB_G_NO_LOSS))
-        return (struct lb_advice){.quotes = {&o->put, &o->begin},
-                                  .text =
-                                      "claim never finds the items that put writes: ask for the "
-                                      "values that put, and the defaults of the table, leave in "
-                                      "each column (one that starts as NULL is never = or <= "
-                                      "anything, and NOT of that is not true either)"};
+        return (struct lb_advice){
+            .quotes = {&o->put, &o->begin},
+            .text = "claim never finds the items that put writes: ask for the values that put, and "
+                    "the defaults of the table, leave in each column (one that starts as NULL is "
+                    "never = or <= anything, and NOT of that is not true either)"};
     if (!cell->is_explored && (cell->scenario.free_share > 0 || cell->scenario.error > 0) &&
         o->back.line != 0)
         return (struct lb_advice){.quotes = {&o->back, &o->begin, &o->begin_end},
@@ -187,6 +235,9 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                                       "on (or the position must go back)"};
     if (o->features.put_overwrites)
         return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
+    struct lb_advice advice = advise_end(o, cell, LB_G_NO_LOSS);
+    if (advice.text != NULL)
+        return advice;
     if (dies_between(o, cell))
         return advise_death(o);
     if (cell->is_explored && cell->explored.putters > 0)
@@ -202,15 +253,14 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
     if (cell->scenario.tx_pause_ns > 0 || cell->scenario.producers > 0)
         return (struct lb_advice){
             .quotes = {&o->put, &o->begin, &o->begin_end},
-            .text = "an item is not found: a put may commit after one with a larger number, "
-                    "so claim must look for all that is ready, and not only behind the last number "
-                    "that it took"};
+            .text =
+                "an item is not found: a put may commit after one with a larger number, so claim "
+                "must look for all that is ready, and not only behind its last number"};
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end, &o->end},
         .text = "no claim finds the item any more: let the statement that takes items return each "
                 "of them, and the statements that end a claim name its own item alone; and where "
-                "an item waits "
-                "for others, let the end of each be counted by one statement (n = n + 1)"};
+                "an item waits for others, let one statement count the end of each (n = n + 1)"};
 }
 
 /* --- holds and claims --- */
@@ -232,11 +282,7 @@ static struct lb_advice advise_unasked(const struct lb_outlook *o)
     advice.text = o->shape == LB_LOCK ? "let what ends a hold ask whose it is: AND holder = "
                                         ":worker, or better the grant's own "
                                         "number, which acquire returns as token: AND token = :token"
-                                      : "let what ends a claim ask which claim it is: count the "
-                                        "claims in a column, return it as "
-                                        "token, and add AND attempt = :token (the holder alone "
-                                        "will not do where one worker may "
-                                        "claim an item twice)";
+                                      : asking;
     return advice;
 }
 
@@ -395,6 +441,8 @@ static bool is_cancelled(const struct lb_outlook *o, enum lb_guarantee guarantee
     bool gives_up = cell->is_explored
                         ? cell->explored.cancels
                         : cell->scenario.tries > 0 || cell->scenario.acquire_timeout_ns > 0;
+    if (cell->is_explored && gives_up) /* without, it held */
+        return o->leave_line.line != 0 && guarantee != LB_G_FENCED;
     return o->cancel.line != 0 && gives_up &&
            (guarantee == LB_G_EXCLUSIVE || guarantee == LB_G_FIFO ||
             guarantee == LB_G_OWNER_RELEASE);
@@ -405,9 +453,13 @@ static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_
 {
     if (is_cancelled(o, guarantee, cell))
         return (struct lb_advice){
-            .quotes = {&o->cancel},
-            .text = "cancel removes the place, or the hold, of another worker: let it delete the "
-                    "row of its own caller only, AND worker = :worker or AND n = :ticket"};
+            .quotes = {o->cancel.line != 0 ? &o->cancel : &o->leave_line},
+            .text = o->cancel.line != 0
+                        ? "cancel removes the place, or the hold, of another worker: let it delete "
+                          "the row of its own caller only, AND worker = :worker or AND n = :ticket"
+                        : "cancel changes something else than its caller's place in the line: let "
+                          "it delete that row, only that, and give back nothing that was not "
+                          "granted"};
     switch (guarantee) {
     case LB_G_FENCED:
         return advise_fenced(o);
@@ -428,15 +480,18 @@ static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_
     }
 }
 
-/* True if an operation of the kind is part of what the finding shows. */
-static bool shows(const struct lb_cell *cell, enum lb_guarantee guarantee, int op)
+static const char sweeping[] =
+    "a process that starts is not alone: let its sweep free only items of processes that are not "
+    "alive (register, heartbeat), or claims that are too old";
+
+static struct lb_advice advise_operator(const struct lb_outlook *o)
 {
-    const struct lb_outcome *run = NULL;
-    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
-    for (size_t i = 0; finding->n_witnesses > 0 && i < finding->witness[0].n_ops; i++)
-        if (finding->witness[0].ops[i].op == op)
-            return true;
-    return false;
+    return (struct lb_advice){
+        .quotes = {
+            &o->operator},
+            .text =
+                "let clear-all-errors put back what has failed, and reset-all what is done, and "
+                "nothing else: ask for the state"};
 }
 
 /* An item that was completed is claimed again. */
@@ -464,12 +519,7 @@ static struct lb_advice advise_done(const struct lb_outlook *o, const struct lb_
             .text = "claim takes an item that is done before it is due again: let it ask for the "
                     "state and for the time at which the item is due"};
     if (cell->scenario.rounds > 1 && o->operator.line != 0)
-        return (struct lb_advice){
-            .quotes = {
-                &o->operator, & o->end },
-                .text =
-                    "let clear-all-errors put back what has failed, and reset-all what is done, "
-                    "and nothing else: ask for the state"};
+        return advise_operator(o);
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end, &o->end},
         .text = "claim takes an item that is done: let complete delete it, or write a state that "
@@ -485,6 +535,20 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
         return advise_done(o, cell, was_recovered);
     if (f->has_renew && is_renewed(cell))
         return advise_renewal(o);
+    if (cell->is_explored && cell->explored.leaves)
+        return (struct lb_advice){
+            .quotes = {&o->leave, &o->recover},
+            .text =
+                "a process that ends in order signs off others, whose items are freed then: let "
+                "unregister remove the row of its own process only"};
+    if (cell->is_explored && cell->explored.errors && cell->explored.rounds > 1 &&
+        o->operator.line != 0)
+        return advise_operator(o);
+    struct lb_advice advice = advise_end(o, cell, LB_G_NO_DUPLICATE);
+    if (advice.text != NULL)
+        return advice;
+    if (f->has_sweep && cell->is_explored && cell->explored.rescuers == 0)
+        return (struct lb_advice){.quotes = {&o->sweep, &o->begin}, .text = sweeping};
     if (!f->is_one_commit)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},
@@ -500,11 +564,7 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
                                       "let recover use the time of the claim, written by the claim "
                                       "itself: it must take only claims older than its limit"};
     if (f->has_sweep && !cell->is_explored)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->sweep},
-            .text =
-                "a process that starts is not alone: let its sweep free only items of processes "
-                "that are not alive (register, heartbeat), or claims that are too old"};
+        return (struct lb_advice){.quotes = {&o->begin, &o->sweep}, .text = sweeping};
     if (o->begin_end.line == 0)
         return (struct lb_advice){
             .quotes = {&o->begin},
@@ -529,6 +589,14 @@ static struct lb_advice advise_queue_recovery(const struct lb_outlook *o,
                                               const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
+    struct lb_advice advice = advise_end(o, cell, LB_G_RECOVERY);
+    if (advice.text != NULL && cell->is_explored && cell->explored.deaths > 0)
+        return advice;
+    if (cell->is_explored && cell->explored.batch > 1)
+        return (struct lb_advice){
+            .quotes = {&o->end, &o->end_last, &o->recover},
+            .text = "a worker ends one of its items and dies, and another does not come back: let "
+                    "complete name its own item alone (AND id = :id)"};
     if (f->has_beat)
         return (struct lb_advice){
             .quotes = {&o->beat, &o->recover},
@@ -567,9 +635,12 @@ static struct lb_advice advise_bounded(const struct lb_outlook *o)
 static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb_report *report,
                                      enum lb_guarantee guarantee, const struct lb_cell *cell)
 {
+    struct lb_advice advice;
     switch (guarantee) {
     case LB_G_OWNER_RELEASE:
-        return advise_unasked(o);
+        advice = advise_end(o, cell, guarantee);
+        return advice.text != NULL && o->features.unasked != LB_S_RETRY ? advice
+                                                                        : advise_unasked(o);
     case LB_G_NO_DUPLICATE:
         return advise_duplicate(o, cell);
     case LB_G_NO_LOSS:
@@ -588,6 +659,9 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "look at instead of giving it to the next worker, or promise no more than that "
                     "nothing is lost, and let the work bear being done twice"};
     case LB_G_GROUP_EXCLUSIVE:
+        advice = advise_end(o, cell, guarantee);
+        if (advice.text != NULL)
+            return advice;
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end, &o->end},
             .text = "two claims that do not see each other take two items of one group: let the "

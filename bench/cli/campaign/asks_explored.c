@@ -119,6 +119,7 @@ static void explore_sign_off(struct lb_asking *m)
     struct lb_ask *ask =
         add_explored(m, "explore+unregister",
                      "it has unregister: a process ends while another works, beside a rescuer");
+    ask->explored.leaves = true;
     ask->explored.workers = 3;
     ask->explored.items = 2;
     ask->explored.rescuers = ask->explored.preemptions = 1;

@@ -134,6 +134,16 @@ static void quote(const struct lb_program *program, int line, struct lb_quote *r
     ret->text[n] = '\0';
 }
 
+/* A section's first statement that changes something, and its last, if that is another one. */
+static void quote_section(const struct lb_program *program, enum lb_section_name name,
+                          struct lb_quote *first, struct lb_quote *last)
+{
+    const struct lb_section *section = &program->sections[name];
+    for (size_t i = 0; i < section->n_statements; i++)
+        if (section->statements[i].is_write)
+            quote(program, section->statements[i].line, first->line == 0 ? first : last);
+}
+
 static void quote_all(const struct lb_program *program, struct lb_outlook *outlook)
 {
     const struct lb_features *f = &outlook->features;
@@ -158,6 +168,10 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->token_line, &outlook->token);
     quote(program, f->put_line, &outlook->put);
     quote(program, f->back_line, &outlook->back);
+    quote_section(program, LB_S_FREE, &outlook->free, &outlook->free_last);
+    quote_section(program, LB_S_ERROR, &outlook->error, &outlook->error_last);
+    quote_section(program, LB_S_UNREGISTER, &outlook->leave, &outlook->leave);
+    quote_section(program, LB_S_CANCEL, &outlook->leave_line, &outlook->leave_line);
     quote(program, f->enqueue_line, &outlook->enqueue);
     quote(program, f->operator_line, &outlook->operator);
     quote(program, f->worker_clock_line, &outlook->by_worker);

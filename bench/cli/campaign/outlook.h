@@ -48,6 +48,8 @@ struct lb_outlook {
     struct lb_quote unasked, renew, recover_first, recover, beat, sweep, clock, by_worker,
         by_server;
     struct lb_quote token, put, back, enqueue, operator, cancel;
+    /* the first statement of each that changes something, and the last one, if it is another */
+    struct lb_quote free, free_last, error, error_last, leave, leave_line;
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */
     struct lb_features features; /* a file's; of a program nothing */
     bool is_guest;               /* it is a program: no line of it is known */
