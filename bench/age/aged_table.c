@@ -17,7 +17,7 @@ const char *const lb_aged_statistics_names[] = {
  * section retry, all items are given a later time. */
 static const enum lb_aged_state order[] = {LB_AGED_DELAYED, LB_AGED_FINISHED, LB_AGED_FAILED,
                                            LB_AGED_OTHER_CLASS};
-enum { STATES = sizeof order / sizeof order[0], MOST_ITEMS = 100000000 };
+enum { STATES = sizeof order / sizeof order[0] };
 /* No item of a run has this number. The copies have numbers below 0: in front of the run's items.
  */
 enum { SAMPLES = 1000000000 };
@@ -52,9 +52,9 @@ int lb_aged_table_parse(const char *text, struct lb_aged_table_plan *ret, struct
         snprintf(number, sizeof number, "%.*s", (int)length, at + n + 1);
         if (length == 0 || length >= sizeof number ||
             lb_parse_count(number, &plan.n_items[state]) != 0 || plan.n_items[state] == 0 ||
-            plan.n_items[state] > MOST_ITEMS)
+            plan.n_items[state] > LB_AGED_MOST_ITEMS)
             return lb_fail(err, LB_E_USAGE, "aged: %s=N needs a number from 1 to %d, such as 1M",
-                           lb_aged_state_names[state], MOST_ITEMS);
+                           lb_aged_state_names[state], LB_AGED_MOST_ITEMS);
         at += n + 1 + length;
         at += *at == ',';
     }

@@ -5,6 +5,8 @@
 
 #include "aged_items.h"
 
+enum { LB_AGED_MOST_ITEMS = 100000000 }; /* of a state */
+
 struct lb_aged_table_plan {
     uint64_t n_items[LB_AGED_STATES]; /* 0: none in this state */
 };

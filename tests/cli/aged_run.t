@@ -62,6 +62,25 @@ like($out, qr/skip-locked on sqlite, steady\[aged\]: SKIP: aged: delayed items: 
     or diag "$out$err";
 like($out, qr/lease-queue on sqlite, steady\[aged\]: held/, '... and the only one that has them is named');
 
+# --- days: as many finished items as the demand leaves ---
+($status, $out, $err) = lockbench('plan', '-s', "$folder/no-index.sql", '-d', 'sqlite:', '--duration', '300ms', '--warmup', '0', '--quiet',
+    '--aged', '0.01d', '--demand', '2/s', '--dry-run');
+like($out . $err, qr/drain\[aged\]/, 'plan: fresh tables and aged ones');
+for my $case (
+    [['plan', '--aged', '90d'], qr/option --aged: 90d leaves as many finished items as --demand says, which is not given/],
+    [['plan', '--aged', '90d', '--demand', '300/s'], qr/option --aged: 90d at 300\/s leaves 2332800000 finished items, and can be 1 to 100000000/],
+    [['compare', '--aged', '90d'], qr/option --aged: 90d leaves as many finished items as --rate says, which is not given/],
+) {
+    my ($command, @flags) = @{ $case->[0] };
+    ($status, $out, $err) = lockbench($command, '-s', "$folder/no-index.sql", '-d', 'sqlite:', @flags);
+    is($status, 2, "$command @flags: refused");
+    like($err, $case->[1], '... with the reason');
+}
+($status, $out, $err) = lockbench('compare', '-s', "$folder/no-index.sql,$folder/no-index-repaired.sql", '-d', 'sqlite:', '-S', 'steady', '--duration', '300ms',
+    '--warmup', '0', '--repeat', 2, '--quiet', '--rate', '5/s', '--aged', '0.01d');
+$out =~ s/\s+/ /g;
+like($out, qr/aged tables \(finished=4320\)/, 'compare: days at the rate') or diag "$out$err";
+
 # --- refusals ---
 my $classless = spew('classless.sql', <<'SQL');
 -- strategy: classless

@@ -5,7 +5,9 @@
  */
 #include "combinations.h"
 
+#include "aged_table.h"
 #include "cli.h"
+#include "schedule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,9 +82,20 @@ static int canonical(const struct lb_key *key, const char *text, size_t i, char 
     return rc;
 }
 
+/* "90d" */
+static bool is_days(const char *text, double *ret_days)
+{
+    char *end;
+    *ret_days = strtod(text, &end);
+    return end > text && strcmp(end, "d") == 0;
+}
+
 int lb_sweep_check(const struct lb_key *key, const char *text, struct lb_error *err)
 {
     size_t n = lb_sweep_values(key, text);
+    double days;
+    if (key->type == LB_KEY_AGED && is_days(text, &days))
+        return 0; /* it needs the demand: see aged_text() */
     if (n > MOST_QUESTIONS)
         return lb_fail(err, LB_E_USAGE, "%s: more than %d values", key->name, MOST_QUESTIONS);
     for (size_t i = 0; i < n; i++) {
@@ -122,10 +135,52 @@ static bool asks_fresh_too(const struct lb_args *args, const struct lb_override 
             strcmp(args->command->name, "plan") == 0);
 }
 
-/* The question of fresh tables, and behind it that of the aged ones. */
-static int add_aged(struct lb_selection *selection, const struct lb_override *override,
-                    struct lb_error *err)
+/* "90d" at the demand: as many finished items as that time leaves. Other texts stay. buf is for the
+ * new one; NULL with an error. */
+static const char *aged_text(const struct lb_args *args, const char *value, char *buf, size_t size,
+                             struct lb_error *err)
 {
+    struct lb_schedule schedule;
+    double days;
+    const double most = LB_AGED_MOST_ITEMS;
+    const char *rate = args->plan.demand;
+    if (!is_days(value, &days))
+        return value;
+    for (size_t o = 0; o < args->n_overrides && rate == NULL; o++)
+        if (strcmp(args->overrides[o].key->name, "rate") == 0)
+            rate = args->overrides[o].value;
+    if (rate == NULL) {
+        lb_fail(err, LB_E_USAGE,
+                "option --aged: %s leaves as many finished items as --%s says, which is not given",
+                value, strcmp(args->command->name, "plan") == 0 ? "demand" : "rate");
+        return NULL;
+    }
+    if (lb_schedule_init(&schedule, rate, 0, err) != 0)
+        return NULL;
+    if (schedule.n_phases != 1) {
+        lb_fail(err, LB_E_USAGE, "option --aged: %s needs one rate, such as 3/s", value);
+        return NULL;
+    }
+    const double n = schedule.phases[0].from_per_s * 86400 * days;
+    if (!(n >= 1 && n <= most)) {
+        lb_fail(err, LB_E_USAGE,
+                "option --aged: %s at %s leaves %.0f finished items, and can be 1 to %.0f; give a "
+                "number, such as finished=1M",
+                value, rate, n, most);
+        return NULL;
+    }
+    snprintf(buf, size, "finished=%.0f", n);
+    return buf;
+}
+
+/* The question of fresh tables, and behind it that of the aged ones. */
+static int add_aged(struct lb_selection *selection, const struct lb_args *args,
+                    const struct lb_override *override, struct lb_error *err)
+{
+    char buf[60];
+    const char *value = aged_text(args, override->value, buf, sizeof buf, err);
+    if (value == NULL)
+        return LB_E_USAGE;
     const size_t n = selection->n_questions;
     struct lb_question *made = calloc(2 * n + 1, sizeof *made);
     if (made == NULL)
@@ -140,7 +195,7 @@ static int add_aged(struct lb_selection *selection, const struct lb_override *ov
         copy[0].scenario.aged[0] = '\0';
         copy[1] = copy[0];
         selection->n_questions++;
-        rc = lb_scenario_set(&copy[1].scenario, "aged", override->value, err);
+        rc = lb_scenario_set(&copy[1].scenario, "aged", value, err);
         size_t length = strlen(copy[1].scenario.name);
         snprintf(copy[1].scenario.name + length, sizeof copy[1].scenario.name - length, "%s",
                  LB_SCENARIO_AGED);
@@ -276,7 +331,7 @@ int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, s
         if (rc != 0)
             return rc;
     }
-    int rc = aged != NULL ? add_aged(selection, aged, err) : 0;
+    int rc = aged != NULL ? add_aged(selection, args, aged, err) : 0;
     for (size_t i = 0; i < selection->n_questions && aged != NULL; i++)
         if (selection->questions[i].scenario.aged[0] == '\0')
             selection->questions[i].scenario.statistics = 0;
