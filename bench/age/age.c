@@ -173,7 +173,8 @@ static void fit_curve(const struct lb_age *age, size_t n_points, struct lb_age_c
         return;
     const struct lb_growth whole = curve->growth;
     lb_growth_fit(x + from, y + from, n, &curve->growth);
-    if (curve->growth.law == LB_GROWTH_FLAT && from + n <= last) /* that of before is no excuse */
+    /* An early flat plan does not excuse a later one that grows as fast as the items, by four. */
+    if (curve->growth.law == LB_GROWTH_FLAT && from + n <= last && y[last] > 3 * y[last - 1])
         curve->growth = whole;
     curve->growth.per_1000 = (y[last] - y[0]) / (x[last] - x[0]) * 1000;
     double fitted = lb_growth_at(&curve->growth, x[last]);
