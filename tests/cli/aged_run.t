@@ -62,6 +62,39 @@ like($out, qr/skip-locked on sqlite, steady\[aged\]: SKIP: aged: delayed items: 
     or diag "$out$err";
 like($out, qr/lease-queue on sqlite, steady\[aged\]: held/, '... and the only one that has them is named');
 
+# --- what the server knows of the tables: a claim, but not of the aged items, depends on it ---
+my $stale_postgres = "'autovacuum_enabled=false' = ANY (reloptions) AND reltuples < 100";
+my $stale_mariadb = "create_options LIKE '%stats_auto_recalc=0%'";
+for my $case (
+    ['postgresql', 'stale', $stale_postgres, 0],
+    ['postgresql', 'default', $stale_postgres, 5],
+    ['postgresql', 'fresh', 'reloptions IS NULL AND reltuples >= 2000 AND relallvisible > 0', 0],
+    ['mariadb', 'stale', $stale_mariadb, 0],
+    ['mariadb', 'default', $stale_mariadb, 5],
+) {
+    my ($engine, $statistics, $condition, $want) = @$case;
+    my ($uri) = grep { /^\Q$engine/ } @uris or next;
+    my $catalog = $engine eq 'mariadb' ? "information_schema.tables WHERE table_schema = database() AND table_name = 'job'" : "pg_class WHERE oid = 'job'::regclass";
+    my $knowing = spew('knowing.sql', <<"SQL");
+-- strategy: knowing
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, status varchar(10) NOT NULL DEFAULT 'new');
+-- name: put
+INSERT INTO job (id) VALUES (:id);
+-- name: claim tx=one
+-- answer: row
+-- require: row
+SELECT id FROM job WHERE status = 'new' AND (id >= 1000000000 OR (SELECT $condition FROM $catalog)) ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED;
+UPDATE job SET status = 'taken' WHERE id = :id;
+-- name: complete
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'taken';
+SQL
+    my ($status, $out, $err) = lockbench('run', '-s', $knowing, '-d', $uri, @short, '--backlog', 5, '--aged', 'finished=2k', '--statistics', $statistics);
+    is($status, $want, "$statistics statistics on $engine") or diag "$out$err";
+}
+
 # --- days: as many finished items as the demand leaves ---
 ($status, $out, $err) = lockbench('plan', '-s', "$folder/no-index.sql", '-d', 'sqlite:', '--duration', '300ms', '--warmup', '0', '--quiet',
     '--aged', '0.01d', '--demand', '2/s', '--dry-run');
