@@ -82,12 +82,13 @@ is($refused, 5, 'SQLite has no dead rows');
 like($nothing, qr/^Not measured with dead items: SQLite keeps no dead rows: it removes a row at once$/m, '... in words');
 
 # --- the missing index ---
-my $missing = { sqlite => 'job (status, id)', postgresql => "job (id) WHERE status = 'new'", mariadb => 'job (status, id)' };
+# Either is a good answer on PostgreSQL: which one reads fewer pages depends on what can be vacuumed beside other sessions.
+my $missing = { sqlite => qr/^job \(status, id\)$/, postgresql => qr/^job \((?:id\) WHERE status = 'new'|status, id\))$/, mariadb => qr/^job \(status, id\)$/ };
 for my $uri (@uris) {
     my ($engine) = $uri =~ /^(\w+)/;
     ($status, my $with) = aged('-s', "$folder/no-index.sql", '-d', $uri, '--rows', 16000, '--aged', 'finished');
     my $finished = $with->{aged}{finished};
-    is($finished->{missing_index}, $missing->{$engine}, "$engine: the index that is missing");
+    like($finished->{missing_index}, $missing->{$engine}, "$engine: the index that is missing");
     cmp_ok($finished->{cost_with_index} * 5, '<', $finished->{operations}{claim}{points}[-1]{cost}, '... and what a claim costs with it');
 }
 (undef, my $words) = age('-s', "$folder/no-index.sql", '--rows', 4000, '--aged', 'finished');
