@@ -211,6 +211,10 @@ struct lb_db {
     void (*close)(struct lb_conn *conn);
     /* The server's capabilities: enum lb_cap bits. Required. */
     uint64_t (*caps)(struct lb_conn *conn);
+    /* The server's version: major * 1000 + minor. Required. */
+    int (*version_of)(struct lb_conn *conn);
+    /* In the copy that a connected target has: that version. 0: not known, taken for the newest. */
+    int version;
 
     /* Runs SQL text without parameters, maybe several statements: schema set-up and the like.
      * Returns an answer or an error. Required. */

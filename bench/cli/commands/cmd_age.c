@@ -95,7 +95,7 @@ static const struct lb_file *file_for(const struct lb_protocol *protocol, const 
     if (protocol->user_file != NULL)
         return protocol->user_file;
     for (size_t i = 0; i < LB_MOST_ENGINES && lb_engines[i] != NULL; i++)
-        if (lb_engines[i] == db)
+        if (lb_engines[i]->name == db->name)
             return protocol->files[i];
     return NULL;
 }
@@ -139,6 +139,8 @@ enum lb_exit lb_command_age(const struct lb_args *args)
     int r = read_question(&args->age, &plan, &view, &err);
     if (r == 0)
         r = lb_select(&selection, args, &defaults, &err);
+    if (r == 0)
+        r = lb_select_versions(&selection, &err);
     if (r != 0) {
         lb_selection_release(&selection);
         return lb_cli_complain(&err);

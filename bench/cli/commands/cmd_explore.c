@@ -340,7 +340,7 @@ static const struct lb_file *file_for(const struct lb_protocol *protocol, const 
     if (protocol->user_file != NULL)
         return protocol->user_file;
     for (size_t i = 0; i < LB_MOST_ENGINES && lb_engines[i] != NULL; i++)
-        if (lb_engines[i] == db)
+        if (lb_engines[i]->name == db->name)
             return protocol->files[i];
     return NULL;
 }
@@ -406,6 +406,8 @@ enum lb_exit lb_command_explore(const struct lb_args *args)
     int rc = make_plan(args, &plan, &replay, &err);
     if (rc == 0)
         rc = lb_select(&selection, args, &defaults, &err);
+    if (rc == 0)
+        rc = lb_select_versions(&selection, &err);
     bool is_one = selection.n_protocols * selection.n_places == 1;
     if (rc == 0 && !is_one && (plan.replay != NULL || args->explore.spec != NULL))
         rc = lb_fail(&err, LB_E_USAGE, "--replay and --spec take one strategy and one target");

@@ -41,7 +41,7 @@ static int write_out(const struct lb_protocol *protocol, const struct lb_selecti
     const struct lb_file *file = NULL;
     size_t size;
     for (size_t e = 0; e < LB_MOST_ENGINES && lb_engines[e] != NULL; e++)
-        if (lb_engines[e] == db)
+        if (lb_engines[e]->name == db->name)
             file = protocol->files[e];
     if (file == NULL || protocol->strategy->flow != &lb_ordinary_flow)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s: %s", protocol->strategy->name,

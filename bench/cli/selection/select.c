@@ -342,7 +342,7 @@ static int name_place(struct lb_selection *selection, struct lb_place *place, co
 {
     size_t nth = 1;
     for (size_t i = 0; i < selection->n_places; i++)
-        nth += selection->places[i].target.db == place->target.db;
+        nth += selection->places[i].target.db->name == place->target.db->name;
     snprintf(place->engine, sizeof place->engine, "%s", place->target.db->name);
     if (nth > 1)
         snprintf(place->engine, sizeof place->engine, "%s:%zu", place->target.db->name, nth);
@@ -393,6 +393,9 @@ int lb_select_connect(struct lb_selection *selection, struct lb_error *err)
         rc = db->open(space, &options, &conn, err);
         if (rc == 0) {
             place->caps = db->caps(conn);
+            place->versioned = *db;
+            place->versioned.version = db->version_of(conn);
+            place->target.db = &place->versioned;
             db->close(conn);
         }
         struct lb_error close_error;
@@ -401,6 +404,16 @@ int lb_select_connect(struct lb_selection *selection, struct lb_error *err)
             return rc != 0 ? rc : close_rc;
     }
     return 0;
+}
+
+int lb_select_versions(struct lb_selection *selection, struct lb_error *err)
+{
+    bool is_asked = false;
+    for (size_t i = 0; i < selection->n_protocols; i++) {
+        const struct lb_file *file = selection->protocols[i].user_file;
+        is_asked |= file != NULL && lb_file_names_versions(file);
+    }
+    return is_asked ? lb_select_connect(selection, err) : 0;
 }
 
 void lb_select_assume(struct lb_selection *selection)

@@ -23,7 +23,8 @@ struct lb_protocol {
 
 struct lb_place {
     struct lb_target target;
-    uint64_t caps; /* 0 until connected */
+    uint64_t caps;          /* 0 until connected */
+    struct lb_db versioned; /* the target's, from then on */
     char engine[32];
     bool is_named;                              /* "new=URI" */
     const char *after_setup, *after_setup_path; /* text of --after-setup; NULL: none */
@@ -66,6 +67,8 @@ int lb_select(struct lb_selection *selection, const struct lb_args *args,
 /* Connects once to each target that is needed, so that what cannot work is known before anything is
  * measured, and asks what it can do. */
 int lb_select_connect(struct lb_selection *selection, struct lb_error *err);
+/* The same, if a file has sections for some versions of an engine. */
+int lb_select_versions(struct lb_selection *selection, struct lb_error *err);
 /* Instead of that, if nothing will be run: no server is asked, all are assumed to have all
  * features. */
 void lb_select_assume(struct lb_selection *selection);

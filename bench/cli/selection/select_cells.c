@@ -15,7 +15,7 @@ static const struct lb_file *file_for(const struct lb_protocol *protocol, const 
     if (protocol->user_file != NULL)
         return protocol->user_file;
     for (size_t e = 0; e < LB_MOST_ENGINES && lb_engines[e] != NULL; e++)
-        if (lb_engines[e] == db)
+        if (lb_engines[e]->name == db->name)
             return protocol->files[e];
     return NULL;
 }
@@ -97,7 +97,8 @@ static bool has_twin(const struct lb_selection *selection, const struct lb_strat
 {
     bool has = false;
     for (size_t i = 0; i < selection->n_places && !strategy->no_database; i++)
-        has |= &selection->places[i] != place && selection->places[i].target.db == place->target.db;
+        has |= &selection->places[i] != place &&
+               selection->places[i].target.db->name == place->target.db->name;
     return has;
 }
 

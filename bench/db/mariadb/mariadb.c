@@ -126,6 +126,13 @@ static uint64_t maria_caps(struct lb_conn *conn)
     return caps | (conn->space->uri.n_nodes > 1 ? LB_CAP_REPLICA : 0);
 }
 
+/* 10.11.6 is 101106. */
+static int maria_version(struct lb_conn *conn)
+{
+    unsigned long version = mysql_get_server_version(conn->my);
+    return (int)(version / 10000 * 1000 + version / 100 % 100);
+}
+
 /* --- statements ----------------------------------------------------------------------------- */
 
 static bool says_nowait(const char *sql)
@@ -502,6 +509,7 @@ const struct lb_db lb_db_mariadb = {
     .open = maria_open,
     .close = maria_close,
     .caps = maria_caps,
+    .version_of = maria_version,
     .run = maria_run,
     .prepare = maria_prepare,
     .prepares_ahead = maria_prepares_ahead,

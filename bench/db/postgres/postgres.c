@@ -107,6 +107,13 @@ static uint64_t pg_caps(struct lb_conn *conn)
     return caps;
 }
 
+/* 9.6.24 is 90624, and 17.4 is 170004. */
+static int pg_version(struct lb_conn *conn)
+{
+    int version = PQserverVersion(conn->pg);
+    return version / 10000 * 1000 + (version >= 100000 ? version % 10000 : version / 100 % 100);
+}
+
 /* --- statements ----------------------------------------------------------------------------- */
 
 static int pg_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
@@ -395,6 +402,7 @@ const struct lb_db lb_db_postgres = {
     .open = pg_open,
     .close = pg_close,
     .caps = pg_caps,
+    .version_of = pg_version,
     .run = lb_pg_run,
     .prepare = pg_prepare,
     .execute = pg_execute,

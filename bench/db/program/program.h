@@ -265,6 +265,8 @@ bool lb_file_uses(const struct lb_file *file, enum lb_slot slot);
 /* ... in this section? slot: also of an option. */
 bool lb_section_has_param(const struct lb_section *section, int slot);
 bool lb_file_has(const struct lb_file *file, enum lb_section_name name);
+/* True if it has sections for some versions of an engine: "[postgres >= 17]". */
+bool lb_file_names_versions(const struct lb_file *file);
 enum lb_shape lb_file_shape(const struct lb_file *file);
 bool lb_file_is_pipelined(const struct lb_file *file); /* `-- pipeline: yes` */
 /* How long a hold lasts unless it is ended before; after how long `recover` takes a claim away.

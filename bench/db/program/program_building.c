@@ -206,7 +206,7 @@ static int condition_holds(struct lb_building *b, const struct lb_raw_section *s
 
 static int section_applies(struct lb_building *b, const struct lb_raw_section *section)
 {
-    bool applies = lb_raw_section_for(section, b->db->name);
+    bool applies = lb_raw_section_for(section, b->db);
     for (size_t i = 0; i < section->n_conditions; i++) {
         int r = condition_holds(b, section, &section->conditions[i]);
         if (r < 0)
@@ -227,7 +227,7 @@ static const struct lb_raw_section *nearest_variant(struct lb_building *b,
     for (size_t i = 0; i < b->file->n_sections; i++) {
         const struct lb_raw_section *section = &b->file->sections[i];
         size_t n = 0;
-        if (section->name != name || !lb_raw_section_for(section, b->db->name))
+        if (section->name != name || !lb_raw_section_for(section, b->db))
             continue;
         for (size_t k = 0; k < section->n_conditions; k++) {
             const struct lb_condition *condition = &section->conditions[k];
@@ -249,9 +249,11 @@ static int no_variant(struct lb_building *b, enum lb_section_name name)
 {
     const struct lb_raw_section *nearest = nearest_variant(b, name);
     char has[200] = "", wants[200] = "";
+    char version[32];
     if (nearest == NULL)
-        return lb_fail(b->err, LB_E_UNSUPPORTED, "%s: there is no section %s for %s",
-                       b->file->origin, lb_section_text(name), b->db->name);
+        return lb_fail(b->err, LB_E_UNSUPPORTED, "%s: there is no section %s for %s%s",
+                       b->file->origin, lb_section_text(name), b->db->name,
+                       lb_raw_version(b->db, version, sizeof version));
     for (size_t i = 0; i < nearest->n_conditions; i++) {
         const struct lb_condition *condition = &nearest->conditions[i];
         if (condition_holds(b, nearest, condition) == 1)

@@ -134,8 +134,7 @@ int lb_file_whole_line(const struct lb_file *file, const struct lb_db *db)
     for (size_t i = 0; i < file->n_sections; i++) {
         const struct lb_raw_section *section = &file->sections[i];
         bool is_setup = section->name == LB_S_SETUP;
-        if ((!is_setup && (asked >> section->name & 1) == 0) ||
-            !lb_raw_section_for(section, db->name))
+        if ((!is_setup && (asked >> section->name & 1) == 0) || !lb_raw_section_for(section, db))
             continue;
         for (size_t k = section->first; k < section->first + section->n_statements; k++) {
             const struct lb_raw_statement *raw = &file->statements[k];

@@ -75,10 +75,12 @@ bool lb_file_supports(const struct lb_file *file, const struct lb_db *db, struct
         bool found = false;
         for (size_t k = 0; k < file->n_sections; k++)
             found = found || (file->sections[k].name == required[i] &&
-                              lb_raw_section_for(&file->sections[k], db->name));
+                              lb_raw_section_for(&file->sections[k], db));
         if (!found) {
-            lb_fail(err, LB_E_UNSUPPORTED, "%s: has no section %s for %s", file->origin,
-                    lb_section_text(required[i]), db->name);
+            char version[32];
+            lb_fail(err, LB_E_UNSUPPORTED, "%s: has no section %s for %s%s", file->origin,
+                    lb_section_text(required[i]), db->name,
+                    lb_raw_version(db, version, sizeof version));
             return false;
         }
     }

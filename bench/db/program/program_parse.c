@@ -149,11 +149,20 @@ static int read_engines(const struct lb_file *file, struct lb_raw_section *secti
     size_t n;
     section->engines = text;
     section->engines_length = length;
-    while (lb_slice_next(&text, &length, ',', &item, &n))
-        if (lb_engine_find(item, n) == NULL)
+    while (lb_slice_next(&text, &length, ',', &item, &n)) {
+        size_t name;
+        bool applies;
+        bool is_read = lb_raw_engine(item, n, 0, &name, &applies);
+        if (lb_engine_find(item, name) == NULL)
             return lb_file_fail(file, section->line, err,
                                 "section %s: no engine \"%.*s\"; sqlite, postgres or mariadb",
                                 lb_section_text(section->name), (int)n, item);
+        if (!is_read)
+            return lb_file_fail(file, section->line, err,
+                                "section %s: \"%.*s\": write a version as in \"postgres >= 17\", "
+                                "\"postgres < 17\" or \"postgres >= 15 < 17\"",
+                                lb_section_text(section->name), (int)n, item);
+    }
     return 0;
 }
 

@@ -116,14 +116,82 @@ int lb_directive_read(const struct lb_file *file, const struct lb_token *comment
     return 1;
 }
 
-bool lb_raw_section_for(const struct lb_raw_section *section, const char *engine)
+static size_t blanks(const char *text, size_t length, size_t at)
+{
+    while (at < length && (text[at] == ' ' || text[at] == '\t'))
+        at++;
+    return at;
+}
+
+/* "10.11" as 10011; -1: no number. */
+static int read_version(const char *text, size_t length, size_t *at)
+{
+    int part[2] = {0, 0};
+    for (int i = 0; i < 2; i++) {
+        size_t from = *at;
+        while (*at < length && isdigit((unsigned char)text[*at]) && *at - from < 3)
+            part[i] = part[i] * 10 + (text[(*at)++] - '0');
+        if (*at == from)
+            return -1;
+        if (*at == length || text[*at] != '.')
+            break;
+        (*at)++;
+    }
+    return part[0] * 1000 + part[1];
+}
+
+bool lb_raw_engine(const char *item, size_t length, int version, size_t *ret_name,
+                   bool *ret_applies)
+{
+    size_t at = 0;
+    while (at < length && isalnum((unsigned char)item[at]))
+        at++;
+    *ret_name = at;
+    *ret_applies = true;
+    while ((at = blanks(item, length, at)) < length) {
+        bool is_least = length - at > 1 && item[at] == '>' && item[at + 1] == '=';
+        if (!is_least && item[at] != '<')
+            return false;
+        at = blanks(item, length, at + (is_least ? 2 : 1));
+        int bound = read_version(item, length, &at);
+        if (bound < 0)
+            return false;
+        if ((version == 0 || version >= bound) != is_least)
+            *ret_applies = false;
+    }
+    return true;
+}
+
+char *lb_raw_version(const struct lb_db *db, char *buf, size_t size)
+{
+    buf[0] = '\0';
+    if (db->version > 0)
+        snprintf(buf, size, " %d.%d", db->version / 1000, db->version % 1000);
+    return buf;
+}
+
+bool lb_file_names_versions(const struct lb_file *file)
+{
+    bool names = false;
+    for (size_t i = 0; i < file->n_sections; i++) {
+        const struct lb_raw_section *section = &file->sections[i];
+        names |= section->engines != NULL &&
+                 (memchr(section->engines, '<', section->engines_length) != NULL ||
+                  memchr(section->engines, '>', section->engines_length) != NULL);
+    }
+    return names;
+}
+
+bool lb_raw_section_for(const struct lb_raw_section *section, const struct lb_db *db)
 {
     if (section->engines == NULL)
         return true;
     const char *text = section->engines, *item;
-    size_t left = section->engines_length, length;
+    size_t left = section->engines_length, length, n;
+    bool applies;
     while (lb_slice_next(&text, &left, ',', &item, &length))
-        if (lb_slice_is(item, length, engine))
+        if (lb_raw_engine(item, length, db->version, &n, &applies) && applies &&
+            lb_slice_is(item, n, db->name))
             return true;
     return false;
 }

@@ -172,7 +172,13 @@ void lb_slice_trim(const char **text, size_t *length);
 const struct lb_raw_section *lb_raw_of(const struct lb_file *file,
                                        const struct lb_section *section);
 /* Does the section apply to this engine? */
-bool lb_raw_section_for(const struct lb_raw_section *section, const char *engine);
+bool lb_raw_section_for(const struct lb_raw_section *section, const struct lb_db *db);
+/* " 17.4" of a connected target; else "". Returns buf. */
+char *lb_raw_version(const struct lb_db *db, char *buf, size_t size);
+/* Reads "postgres >= 15 < 17": the length of the engine's name, and if the condition holds for a
+ * version of lb_db.version. False: it cannot be read. */
+bool lb_raw_engine(const char *item, size_t length, int version, size_t *ret_name,
+                   bool *ret_applies);
 /* The sections that a file of this shape must have for an engine. */
 const enum lb_section_name *lb_required_sections(enum lb_shape shape, size_t *ret_n);
 bool lb_section_fits(enum lb_section_name name, enum lb_shape shape);

@@ -385,6 +385,13 @@ static uint64_t sqlite_caps(struct lb_conn *conn)
     return caps;
 }
 
+/* 3.40.1 is 3040001. */
+static int sqlite_version(struct lb_conn *conn)
+{
+    (void)conn;
+    return sqlite3_libversion_number() / 1000;
+}
+
 /* --- statements ----------------------------------------------------------------------------- */
 
 static int sqlite_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
@@ -660,6 +667,7 @@ const struct lb_db lb_db_sqlite = {
     .open = sqlite_open,
     .close = sqlite_close,
     .caps = sqlite_caps,
+    .version_of = sqlite_version,
     .run = sqlite_run,
     .prepare = sqlite_prepare,
     .execute = sqlite_execute,

@@ -116,8 +116,9 @@ bool lb_ranking_same_table(const struct lb_cell *a, const struct lb_cell *b)
     char x[300], y[300];
     if (a->is_explored || b->is_explored || a->compares_servers != b->compares_servers)
         return false;
-    if (a->compares_servers ? a->target->db != b->target->db || strcmp(a->name, b->name) != 0
-                            : strcmp(a->engine, b->engine) != 0)
+    if (a->compares_servers
+            ? a->target->db->name != b->target->db->name || strcmp(a->name, b->name) != 0
+            : strcmp(a->engine, b->engine) != 0)
         return false;
     if (strcmp(a->scenario.name, b->scenario.name) != 0)
         return false;
