@@ -76,7 +76,7 @@ sub judged
     my $text = '';
     $index++;
     for my $item (1 .. 3) {
-        $text .= $event->(type => 'invoke', f => 'put', process => 9, value => $item, $with_keys ? (key => $with_keys) : ());
+        $text .= $event->(type => 'invoke', f => 'put', process => 9, value => $item, $with_keys ? (key => $with_keys, due => '2026-01-01', priority => 'high') : ());
         $text .= $event->(type => 'ok', f => 'put', process => 9, value => $item);
     }
     for (@operations) {
@@ -101,6 +101,9 @@ is($status, 1, 'two at a time where one is allowed');
 ($status, $out) = judged(1, undef, 'take 1', 'take 2', 'complete 1', 'complete 2', 'take 3', 'complete 3');
 isnt($status, 1, 'without keys it is no violation');
 like($out, qr/key-limit +not tested.*the\shistory\sdoes\snot\ssay\sthe\skeys\sof\sitems/s, '... and not tested');
+($status, $out) = judged(1, [1, 2], 'take 1', 'complete 1', 'take 2', 'complete 2', 'take 3', 'complete 3');
+is($status, 0, 'a key that is a list belongs to another program') or diag $out;
+like($out, qr/key-limit +not tested/, '... and is no key');
 ($status, $out) = judged(1, 'k', 'take 1', 'complete 1');
 like($out, qr{key\s+"k"\s+never\s+came\s+back:\s+fewer\s+than\s+1\s+in\s+hand,\s+its\s+2\s+items\s+wait}, 'a limit that is not given back: no-loss says so');
 done_testing();

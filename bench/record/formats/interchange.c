@@ -360,28 +360,25 @@ static int add_attributes(struct reader *reader, uint32_t log, const struct lb_r
                           const struct lb_event *put)
 {
     enum { MOST = 1 << 16 };
-    int code = 0;
-    for (int a = 0; a < LB_ATTRIBUTES && code == 0; a++) {
-        const struct lb_raw *said = &raw->keys[LB_KEY_KEY + a];
+    const uint32_t n = put->op == LB_OP_PUT ? put->arg : 1;
+    for (int a = 0; a < LB_ATTRIBUTES; a++) {
         struct lb_event note = {.time_ns = put->time_ns,
                                 .process = put->process,
                                 .object = (uint32_t)a,
                                 .op = LB_OP_ATTRIBUTE,
                                 .type = LB_EV_NOTE};
-        uint32_t n = put->op == LB_OP_PUT ? put->arg : 1;
-        if (said->kind == LB_RAW_ABSENT || said->kind == LB_RAW_NIL)
+        int code = lb_translate_attribute(&reader->tr, raw, (enum lb_attribute)a, &note.arg);
+        if (code < 0)
+            return code;
+        if (code > 0 || n > MOST)
             continue;
-        if (n > MOST)
-            return lb_scan_fail(reader->scan, raw->at,
-                                "a put of more than %d items with one attribute", MOST);
-        code = lb_translate_attribute(&reader->tr, raw, (enum lb_attribute)a, &note.arg);
-        for (uint32_t i = 0; i < n && code == 0; i++) {
+        for (uint32_t i = 0; i < n; i++) {
             note.value = put->value + i;
             if (lb_builder_add(&reader->builder, log, &note) == NULL)
-                code = no_memory(reader);
+                return no_memory(reader);
         }
     }
-    return code;
+    return 0;
 }
 
 static int add_operation(struct reader *reader, const struct lb_raw_op *raw,

@@ -324,15 +324,14 @@ int lb_translate_attribute(struct lb_translator *tr, const struct lb_raw_op *raw
                            enum lb_attribute attribute, uint32_t *ret_value)
 {
     const struct lb_raw *value = &raw->keys[LB_KEY_KEY + (int)attribute];
-    bool is_signed = attribute == LB_A_PRIORITY, is_number = value->kind == LB_RAW_INTEGER;
+    bool is_signed = attribute == LB_A_PRIORITY, is_number = value->kind == LB_RAW_INTEGER,
+         is_name = is_number || value->kind == LB_RAW_NAME || value->kind == LB_RAW_STRING;
     if (is_number && value->integer >= (is_signed ? INT32_MIN : 0) && value->integer <= INT32_MAX) {
         *ret_value = (uint32_t)(int32_t)value->integer;
         return 0;
     }
-    if (attribute == LB_A_PRIORITY || attribute == LB_A_DUE)
-        return lb_scan_fail(tr->scan, raw->at, "%s must be a whole number%s",
-                            attribute == LB_A_DUE ? "due" : "priority",
-                            attribute == LB_A_DUE ? " of ms" : "");
+    if (!is_name || attribute == LB_A_PRIORITY || attribute == LB_A_DUE)
+        return 1;
     int code = intern_value(tr, &tr->names->keys, value, ret_value);
     *ret_value += UINT32_C(1) << 31;
     return code;
