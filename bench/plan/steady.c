@@ -27,6 +27,8 @@ static const char *why_not(const struct lb_outcome *run)
     if (strncmp(scenario->rate, "phases:", 7) == 0 || strstr(scenario->rate, "repeat:") != NULL ||
         strstr(scenario->rate, "phases:") != NULL)
         return "the rate is planned to change";
+    if (scenario->n_stages > 0)
+        return "it has phases";
     if (scenario->fault != LB_FAULT_NONE)
         return "faults are meant to disturb it";
     if (scenario->period_ns > 0)

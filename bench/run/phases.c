@@ -12,6 +12,7 @@
 #include "pool.h"
 #include "processes.h"
 #include "readers.h"
+#include "stages.h"
 #include "waits.h"
 
 #include <sys/time.h>
@@ -60,6 +61,8 @@ static uint64_t next_look_ns(const struct lb_active_run *run)
                                       : run->company != NULL                ? BUSY_COMPANY_NS
                                       : lb_waits_wanted(run)                ? LB_SAMPLE_NS
                                                                             : TICK_NS);
+    const uint64_t stage_ns = lb_stages_next_ns(run);
+    wake_ns = stage_ns < wake_ns ? stage_ns : wake_ns;
     return run->wake_ns != 0 && run->wake_ns < wake_ns ? run->wake_ns : wake_ns;
 }
 
@@ -72,6 +75,7 @@ bool lb_phases_tick(struct lb_active_run *run, enum lb_milestone milestone, uint
     if (!is_there(run, milestone, wanted) && (!atomic_load(&team->drained) || run->company != NULL))
         lb_common_wait(&team->common, seen, until_ns < wake_ns ? until_ns : wake_ns);
     lb_processes_watch(run);
+    lb_stages_watch(run);
     lb_faults_watch(run);
     lb_waits_sample(run);
     if (run->company != NULL)
@@ -105,12 +109,14 @@ void lb_phases_measure(struct lb_active_run *run, uint64_t at_ns)
     run->first_successes = run->interval_successes - run->elsewhere.n_successes;
     lb_run_sample(run, run->measure_ns);
     run->interval_refusals = lb_run_refusals(run);
+    lb_stages_begin(run);
     lb_team_raise(team, LB_PHASE_MEASURE);
 }
 
 void lb_phases_measured(struct lb_active_run *run)
 {
     struct rusage usage;
+    lb_stages_end(run);
     getrusage(RUSAGE_SELF, &usage);
     /* Last: workers count until the phase is raised, and their counts are divided by this time.
      */

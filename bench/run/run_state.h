@@ -87,7 +87,10 @@ struct lb_active_run {
     struct lb_beater *beater;   /* of workers that are threads of this process; NULL: none */
     struct lb_readers *readers; /* NULL: none */
     struct lb_gauges *gauges;   /* NULL: the server is not asked */
-    double own_cpu_ns;          /* of this program, when the last interval ended */
+    uint32_t stage;             /* the scenario's present phase */
+    uint64_t stage_successes;   /* when it began */
+    uint64_t stage_sums[LB_COARSE_BUCKETS];
+    double own_cpu_ns; /* of this program, when the last interval ended */
     uint64_t own_cpu_at_ns;
     int64_t counted[LB_COUNTED]; /* at the end, by the strategy's own statement */
     bool is_counted;

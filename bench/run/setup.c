@@ -467,7 +467,7 @@ static int make_load(struct lb_active_run *run, struct lb_error *err)
     struct lb_team *team = run->team;
     if (scenario->rate[0] != '\0') {
         team->open_loop = true;
-        int rc = lb_schedule_init(&team->schedule, scenario->rate, run->request->seed, err);
+        int rc = lb_scenario_schedule(scenario, run->request->seed, &team->schedule, err);
         if (rc != 0)
             return rc;
         lb_schedule_share(&team->schedule, run->share.arrivals);

@@ -32,7 +32,8 @@ static int program_supported(const struct lb_strategy *strategy, const struct lb
                   {"aged", scenario->aged[0] != '\0'},
                   {"dead-rows", scenario->dead_rows > 0},
                   {"locked-ahead", scenario->locked_ahead > 0},
-                  {"tx-pause", scenario->tx_pause_ns > 0}};
+                  {"tx-pause", scenario->tx_pause_ns > 0},
+                  {"the snapshot of a phase", lb_stages_snapshot(scenario) != NULL}};
     if (!is_listed(strategy->engines, db->name))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s is for %s, and not for %s", strategy->name,
                        strategy->engines, db->product);
@@ -96,6 +97,9 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
     if (scenario->pool > 0 && strategy->flow != &lb_ordinary_flow)
         return lb_fail(err, LB_E_UNSUPPORTED, "pool: %s %s", strategy->name,
                        strategy->no_database ? "has no sessions" : "needs one session per worker");
+    const char *phase = lb_stages_snapshot(scenario);
+    if (strategy->no_database && phase != NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "phase %s: a snapshot needs a database", phase);
     if (strategy->no_database)
         return scenario->pipeline
                    ? lb_fail(err, LB_E_UNSUPPORTED,

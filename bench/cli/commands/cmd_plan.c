@@ -310,6 +310,9 @@ static int make_plans(struct planner *planner, struct lb_error *err)
                 return rc;
             continue;
         }
+        if (template->scenario.n_stages > 0)
+            return lb_fail(err, LB_E_USAGE, "a plan is for one load, and scenario %s has phases",
+                           template->scenario.name);
         adapt(&planner->args, &template->scenario);
         planner->template_of[planner->n_plans] = i;
         int rc = lb_plan_init(&planner->plans[planner->n_plans], &planner->question, template->name,

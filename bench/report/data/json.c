@@ -77,6 +77,9 @@ static json_t *config_json(const struct lb_scenario *scenario)
             lb_put_text(&object, name, text);
         }
     }
+    char phases[LB_STAGES * 100];
+    if (scenario->n_stages > 0)
+        lb_put_text(&object, "phases", lb_stages_text(scenario, phases, sizeof phases));
     return lb_object_end(&object);
 }
 
@@ -209,6 +212,29 @@ static json_t *open_loop_json(const struct lb_outcome *run)
     return lb_object_end(&object);
 }
 
+/* The phases of the scenario; a phase that did not come is left out. */
+static json_t *phases_json(const struct lb_outcome *run)
+{
+    json_t *phases = json_array();
+    for (uint32_t i = 0; i < run->config.n_stages; i++) {
+        const struct lb_stage_figures *figures = &run->stages[i];
+        struct lb_object object = lb_object_new();
+        if (figures->length_ns == 0)
+            continue;
+        lb_put_text(&object, "name", run->config.stages[i].name);
+        lb_put_count(&object, "start_ns", figures->start_ns);
+        lb_put_count(&object, "length_ns", figures->length_ns);
+        lb_put_count(&object, "successes", figures->n_successes);
+        lb_put_count(&object, "due", figures->n_due);
+        lb_put(&object, "p50_ns",
+               figures->p50_ns > 0 ? lb_json_count(figures->p50_ns) : json_null());
+        lb_put(&object, "p99_ns",
+               figures->p99_ns > 0 ? lb_json_count(figures->p99_ns) : json_null());
+        json_array_append_new(phases, lb_object_end(&object));
+    }
+    return phases;
+}
+
 static json_t *run_json(const struct lb_outcome *run, const char *history)
 {
     struct lb_object object = lb_object_new();
@@ -221,6 +247,8 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     lb_put_count(&object, "warmup_ns", run->config.warmup_ns);
     lb_put_count(&object, "elapsed_ns", run->elapsed_ns);
     lb_put(&object, "steady_state", steady_json(run));
+    if (run->config.n_stages > 0)
+        lb_put(&object, "phases", phases_json(run));
     lb_put(&object, "open_loop", open_loop_json(run));
     lb_put_text(&object, "options", run->options);
     lb_put_real(&object, "successes_per_s", run->successes_per_s);

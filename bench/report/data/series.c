@@ -46,6 +46,7 @@ static void write_row(FILE *file, const struct lb_cell *cell, size_t run, size_t
     fputc(',', file);
     text(file, cell->scenario.name);
     fprintf(file, ",%zu,", run + 1);
+    fputs(lb_interval_stage(outcome, interval), file);
     number(file, (double)interval->start_ns / 1e9, true);
     number(file, seconds, true);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)

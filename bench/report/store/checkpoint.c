@@ -77,6 +77,9 @@ static json_t *cell_plan(const struct lb_cell *cell)
         lb_scenario_get(&cell->scenario, key, text, sizeof text);
         json_object_set_new(config, key->name, json_string(text));
     }
+    char phases[LB_STAGES * 100];
+    json_object_set_new(config, "phases",
+                        json_string(lb_stages_text(&cell->scenario, phases, sizeof phases)));
     for (size_t i = 0; i < cell->n_settings; i++)
         json_object_set_new(options, cell->settings[i].name, json_string(cell->settings[i].value));
     const char *sql = cell->file != NULL ? lb_file_text(cell->file) : "";

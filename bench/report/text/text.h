@@ -38,6 +38,8 @@ void lb_text_ranks(const struct lb_sink_state *state);
 /* The operation whose arrivals an open loop plans. */
 enum lb_measure lb_open_measure(const struct lb_outcome *run);
 
+/* The phases of each run of a scenario that has some. 0, or -1 when memory ran out. */
+int lb_text_phases(const struct lb_sink_state *state);
 /* Each run over time, where --series asks for it. */
 void lb_text_series(const struct lb_sink_state *state);
 /* Whether the runs had reached a steady state. */

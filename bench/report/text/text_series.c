@@ -1,4 +1,5 @@
 /* A run over time, as one line of characters for each figure: --series. */
+#include "table.h"
 #include "text.h"
 #include "units.h"
 
@@ -77,6 +78,78 @@ static void print_line(const struct lb_sink_state *state, const struct lb_outcom
     }
     fprintf(state->out, "  %s to %s\n", value_text(least, figure, low, sizeof low),
             value_text(most, figure, high, sizeof high));
+}
+
+static void add_ns(struct lb_table *table, uint64_t ns)
+{
+    char text[32];
+    lb_table_add(table, ns > 0 ? lb_format_ns(ns, text, sizeof text) : "n/a", LB_INK_PLAIN);
+}
+
+/* The most of a gauge in a phase. */
+static void add_most(struct lb_table *table, const struct lb_outcome *run, uint32_t stage,
+                     enum lb_gauge gauge)
+{
+    double most = (double)NAN;
+    char text[32];
+    for (size_t i = 0; i < run->n_intervals; i++)
+        if (lb_interval_stage(run, &run->intervals[i]) == run->config.stages[stage].name)
+            most = fmax(most, run->intervals[i].gauges[gauge]);
+    lb_table_add(table, isnan(most) ? "n/a" : lb_format_count(most, text, sizeof text),
+                 LB_INK_PLAIN);
+}
+
+static int print_phases(const struct lb_sink_state *state, const struct lb_outcome *run)
+{
+    static const struct lb_column columns[] = {
+        {"phase", false}, {"length", true}, {"arrivals/s", true},    {"success/s", true},
+        {"p50", true},    {"p99", true},    {"most not done", true}, {"most dead rows", true}};
+    struct lb_table *table = lb_table_new(columns, sizeof columns / sizeof columns[0]);
+    if (table == NULL)
+        return -1;
+    for (uint32_t i = 0; i < run->config.n_stages; i++) {
+        const struct lb_stage_figures *figures = &run->stages[i];
+        double seconds = (double)figures->length_ns / 1e9;
+        char text[32];
+        if (figures->length_ns == 0)
+            continue;
+        lb_table_add(table, run->config.stages[i].name, LB_INK_PLAIN);
+        add_ns(table, figures->length_ns);
+        lb_table_add(table,
+                     run->config.rate[0] != '\0'
+                         ? lb_format_count((double)figures->n_due / seconds, text, sizeof text)
+                         : "n/a",
+                     LB_INK_PLAIN);
+        lb_table_add(table,
+                     lb_format_count((double)figures->n_successes / seconds, text, sizeof text),
+                     LB_INK_PLAIN);
+        add_ns(table, figures->p50_ns);
+        add_ns(table, figures->p99_ns);
+        add_most(table, run, i, LB_G_BACKLOG);
+        add_most(table, run, i, LB_G_DEAD_ROWS);
+    }
+    int rc = lb_table_print(table, state->out, state->color);
+    lb_table_free(table);
+    return rc;
+}
+
+int lb_text_phases(const struct lb_sink_state *state)
+{
+    const struct lb_report *report = state->report;
+    int rc = 0;
+    for (size_t i = 0; i < report->n_cells; i++)
+        for (size_t r = 0; r < report->cells[i].n_runs && rc == 0; r++) {
+            const struct lb_cell *cell = &report->cells[i];
+            if (cell->scenario.n_stages == 0)
+                continue;
+            fprintf(state->out, "\nphases of %s on %s, %s", cell->name, cell->engine,
+                    cell->scenario.name);
+            if (cell->n_runs > 1)
+                fprintf(state->out, ", run %zu of %zu", r + 1, cell->n_runs);
+            fputc('\n', state->out);
+            rc = print_phases(state, cell->runs[r]);
+        }
+    return rc;
 }
 
 void lb_text_series(const struct lb_sink_state *state)

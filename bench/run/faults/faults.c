@@ -145,6 +145,10 @@ static void inject_outside(struct lb_active_run *run, const struct lb_fault_kind
     for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
         if (!lb_team_wait(run->team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             return;
+        if (atomic_load(&run->team->no_faults)) {
+            done--;
+            continue;
+        }
         if (kind->inject_outside(run, session, log, &err) < 0) {
             lb_team_fail(run->team, &err);
             return;
@@ -212,7 +216,7 @@ static bool gives_orders(const struct lb_active_run *run)
     const struct lb_scenario *scenario = run->request->scenario;
     const struct lb_fault_kind *kind = lb_fault_kinds[scenario->fault];
     return kind != NULL && !kind->is_standing && !run->has_world &&
-           lb_team_phase(run->team) == LB_PHASE_MEASURE &&
+           !atomic_load(&run->team->no_faults) && lb_team_phase(run->team) == LB_PHASE_MEASURE &&
            (scenario->fault_count == 0 || run->n_orders < scenario->fault_count);
 }
 

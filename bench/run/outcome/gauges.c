@@ -182,7 +182,8 @@ int lb_gauges_start(struct lb_active_run *run, struct lb_error *err)
     run->own_cpu_ns = own_cpu_ns(run);
     run->own_cpu_at_ns = lb_now_ns();
     /* No connection of an engine inside this process may be open while it forks. */
-    if (!run->request->has_series || db == NULL || (db->in_process && run->processes != NULL))
+    if ((!run->request->has_series && run->request->scenario->n_stages == 0) || db == NULL ||
+        (db->in_process && run->processes != NULL))
         return 0;
     struct lb_gauges *gauges = calloc(1, sizeof *gauges);
     if (gauges == NULL)

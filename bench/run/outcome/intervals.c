@@ -148,7 +148,7 @@ int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
     struct lb_schedule schedule;
     if (!run->team->open_loop)
         return 0;
-    int rc = lb_schedule_init(&schedule, run->request->scenario->rate, run->request->seed, err);
+    int rc = lb_scenario_schedule(run->request->scenario, run->request->seed, &schedule, err);
     if (rc != 0)
         return rc;
     uint64_t from_ns = run->measure_ns - run->team->schedule_start_ns;
@@ -158,6 +158,11 @@ int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
         if (at_ns < from_ns)
             continue;
         outcome->n_due++;
+        for (uint32_t k = 0; k < outcome->config.n_stages; k++) {
+            struct lb_stage_figures *stage = &outcome->stages[k];
+            stage->n_due += at_ns - from_ns >= stage->start_ns &&
+                            at_ns - from_ns < stage->start_ns + stage->length_ns;
+        }
         while (i < outcome->n_intervals &&
                at_ns - from_ns >= outcome->intervals[i].start_ns + outcome->intervals[i].length_ns)
             i++;

@@ -16,6 +16,16 @@ uint64_t lb_run_interval_ns(const struct lb_scenario *scenario)
                : (scenario->duration_ns + most_ns - 1) / most_ns * SECOND_NS;
 }
 
+const char *lb_interval_stage(const struct lb_outcome *outcome, const struct lb_interval *interval)
+{
+    const struct lb_scenario *scenario = &outcome->config;
+    return scenario->n_stages == 0
+               ? ""
+               : scenario
+                     ->stages[lb_stage_at(scenario, interval->start_ns + interval->length_ns / 2)]
+                     .name;
+}
+
 static const char *setting_of(const struct lb_run_plan *plan, const struct lb_option *option)
 {
     const char *value = option->default_value;

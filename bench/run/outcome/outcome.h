@@ -50,6 +50,13 @@ struct lb_interval {
     char wait[LB_GAUGE_WAIT]; /* the most frequent wait of the sessions; "": none */
 };
 
+/* A phase of the scenario, as it was run. */
+struct lb_stage_figures {
+    uint64_t start_ns, length_ns; /* length 0: it did not come */
+    uint64_t n_successes, n_due;
+    uint64_t p50_ns, p99_ns; /* within 7 %; 0: too few */
+};
+
 /* How far the measured part had come: the test for a steady state looks at the rates between. */
 struct lb_sample {
     uint64_t at_ns; /* after the measured part's start */
@@ -111,6 +118,7 @@ struct lb_outcome {
     struct lb_histogram *pacing;   /* open loop: how late free workers began; NULL in closed loop */
     struct lb_interval *intervals; /* one per second of the measured part */
     size_t n_intervals;
+    struct lb_stage_figures stages[LB_STAGES]; /* of config.n_stages */
     struct lb_sample
         samples[LB_SAMPLES]; /* evenly, from the start to the end; at least 100 ms apart */
     size_t n_samples;
@@ -153,6 +161,8 @@ struct lb_outcome {
     struct lb_ranks ranks; /* of a run that several did together */
 };
 
+/* The name of the scenario's phase that most of an interval is of; "": there are none. */
+const char *lb_interval_stage(const struct lb_outcome *outcome, const struct lb_interval *interval);
 /* How long the intervals of a run are: a second, and more in a run of hours. */
 uint64_t lb_run_interval_ns(const struct lb_scenario *scenario);
 /* An outcome without any measurement yet. 0 or LB_E_MEMORY. */

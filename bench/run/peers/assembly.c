@@ -130,6 +130,7 @@ int lb_peers_check(const struct lb_run_plan *request, struct lb_error *err)
     } beyond[] = {{"--rounds", is_queue && s->rounds > 0},
                   {"--rows", is_queue && s->rows > 0},
                   {"--readers", is_queue && s->readers > 0},
+                  {"phases", s->n_stages > 0},
                   {"--period", s->period_ns > 0},
                   {"--classes", is_queue && s->classes > 1},
                   {"--locked-ahead", is_queue && s->locked_ahead > 0},

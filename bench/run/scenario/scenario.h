@@ -8,6 +8,7 @@
 #include "fault_list.h"
 #include "program.h"
 #include "random.h"
+#include "stage.h"
 
 enum lb_backoff { LB_BACKOFF_FIXED, LB_BACKOFF_EXPONENTIAL, LB_BACKOFF_JITTER };
 
@@ -105,6 +106,8 @@ struct lb_scenario {
     bool partial;       /* queue: a failing worker has updated half of the range, and keeps it */
     bool duplicate_ids; /* participants share their ids in pairs: shows the break */
     bool guard;         /* a guarded row in the database is read and written in each hold */
+    struct lb_stage stages[LB_STAGES]; /* the phases of the measured part; none: it is one */
+    uint32_t n_stages;
 };
 
 enum lb_key_type {

@@ -109,7 +109,7 @@ static int validate_counting(const struct lb_scenario *s, struct lb_error *err)
         return lb_fail(err, LB_E_USAGE,
                        "classes: not with rounds, recover, rows, locked-ahead or dead-rows");
     char names[200];
-    if (s->readers > 0 && s->fault != LB_FAULT_NONE &&
+    if (s->readers > 0 && s->fault != LB_FAULT_NONE && s->n_stages == 0 &&
         !lb_fault_is(s->fault, LB_FAULT_IS_FOR_READERS))
         return lb_fail(err, LB_E_USAGE, "readers: not with fault %s; %s", lb_fault_name(s->fault),
                        lb_faults_named(LB_FAULT_IS_FOR_READERS, "or", names, sizeof names));
@@ -260,8 +260,8 @@ static int validate_pipeline(const struct lb_scenario *s, struct lb_error *err)
 int lb_scenario_validate(const struct lb_scenario *scenario, struct lb_error *err)
 {
     static int (*const validate[])(const struct lb_scenario *s, struct lb_error *err) = {
-        validate_workers, validate_pool,    validate_counting, validate_threads,
-        validate_end,     validate_backlog, validate_sizes,    validate_pipeline};
+        validate_workers, validate_pool,  validate_counting, validate_threads,  validate_end,
+        validate_backlog, validate_sizes, validate_pipeline, lb_stages_validate};
     uint32_t *capacity;
     int rc = validate_shape(scenario, err);
     if (rc != 0)

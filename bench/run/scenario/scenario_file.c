@@ -11,19 +11,15 @@
 struct reading {
     struct lb_scenario *scenario;
     bool seen[LB_MOST_KEYS]; /* a key is set once */
+    bool in_stage;
 };
 
 static int take_section(void *arg, int line, const char *name, struct lb_error *err)
 {
-    struct lb_nearest nearest;
-    char text[128];
-    (void)arg, (void)line;
-    if (strcmp(name, "scenario") == 0)
-        return 0;
-    lb_nearest_init(&nearest, name);
-    lb_nearest_offer(&nearest, "scenario");
-    return lb_fail(err, LB_E_FILE, "unknown section [%s]%s", name,
-                   lb_nearest_text(&nearest, text, sizeof text));
+    struct reading *reading = arg;
+    (void)line;
+    reading->in_stage = strcmp(name, "scenario") != 0;
+    return reading->in_stage ? lb_stage_add(reading->scenario, name, err) : 0;
 }
 
 static int take_pair(void *arg, int line, const char *section, const char *name, const char *value,
@@ -31,6 +27,8 @@ static int take_pair(void *arg, int line, const char *section, const char *name,
 {
     struct reading *reading = arg;
     (void)line, (void)section;
+    if (reading->in_stage)
+        return lb_stage_set(reading->scenario, name, value, err);
     const struct lb_key *key = lb_scenario_key(name);
     int rc = lb_scenario_set(reading->scenario, name, value, err);
     if (rc != 0)

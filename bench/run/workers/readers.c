@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Between two looks at the scenario's phase, where readers do not read. */
+#define REST_NS UINT64_C(50000000)
+
 struct reader {
     struct lb_active_run *run;
     pthread_t thread;
@@ -63,8 +66,12 @@ static void *reader_main(void *arg)
     struct lb_team *team = reader->run->team;
     const uint64_t poll_ns = team->scenario->poll_ns;
     lb_team_wait(team, UINT64_MAX, LB_PHASE_WARMUP);
-    while (lb_team_phase(team) < LB_PHASE_STOP && look(reader))
-        lb_team_wait(team, lb_now_ns() + poll_ns, LB_PHASE_STOP);
+    while (lb_team_phase(team) < LB_PHASE_STOP) {
+        bool rests = atomic_load(&team->no_readers);
+        if (!rests && !look(reader))
+            break;
+        lb_team_wait(team, lb_now_ns() + (rests ? REST_NS : poll_ns), LB_PHASE_STOP);
+    }
     return NULL;
 }
 

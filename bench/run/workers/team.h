@@ -41,10 +41,11 @@ struct lb_team {
     const double *choice; /* of resources, by Zipf's law; NULL: all alike */
 
     struct lb_common common;
-    _Atomic uint64_t n_faults;      /* that were carried out */
-    _Atomic uint64_t n_faults_over; /* including the victim's later actions */
-    _Atomic uint64_t n_poisoned;    /* workers that an item has killed */
-    atomic_bool disk_full;          /* fault full: now */
+    _Atomic uint64_t n_faults;         /* that were carried out */
+    _Atomic uint64_t n_faults_over;    /* including the victim's later actions */
+    _Atomic uint64_t n_poisoned;       /* workers that an item has killed */
+    atomic_bool disk_full;             /* fault full: now */
+    atomic_bool no_faults, no_readers; /* in the present phase of the scenario */
 
     const struct lb_worker_events *events; /* the listeners to the workers: the faults */
     void (*on_phase)(void *arg);           /* called when a phase was raised; NULL: no listener */

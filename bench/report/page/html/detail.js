@@ -158,6 +158,15 @@ LB.overTime = function (body, cell) {
   }
 };
 
+/* Every second phase of the scenario is shaded, and each has its name. */
+LB.shadePhases = function (f, x, phases) {
+  phases.forEach(function (phase, i) {
+    var from = x(phase.start_ns), w = x(phase.start_ns + phase.length_ns) - from;
+    if (i % 2) f.g.append("rect").attr({ "class": "warm", x: from, y: 0, width: w, height: f.height });
+    if (w > phase.name.length * 6.5) f.g.append("text").attr({ "class": "soft", x: from + 2, y: -4 }).text(phase.name);
+  });
+};
+
 /* What the server, its tables and lockbench were at: index behind the six numbers of an interval. */
 LB.gauges = [["Items not done", "items"], ["CPU of lockbench", "cores"], ["Memory of lockbench", "bytes"], ["CPU of the server", "cores"], ["Live rows", "rows"], ["Dead rows", "rows"],
   ["Tables", "bytes"], ["Indexes", "bytes"], ["Database", "bytes"], ["Buffers hit", "per second"], ["Buffers read", "per second"], ["WAL or redo", "bytes per second"], ["Checkpoints", "in the interval"],
@@ -193,6 +202,7 @@ LB.intervalChart = function (body, cell, title, label, value, format, note) {
       var x = d3.scale.linear().domain([0, d3.max(runs, function (r) { var l = r[r.length - 1]; return l[0] + l[1]; })]).range([0, f.width]);
       var y = d3.scale.linear().domain([0, Math.max(1, d3.max(runs, function (r) { return d3.max(r, value); })) * 1.05]).range([f.height, 0]);
       LB.axis(f, y, "left", { ticks: 4, grid: true, format: format, label: label, left: 56 });
+      LB.shadePhases(f, x, cell.runs[0].phases || []);
       LB.timeAxis(f, x, 90, "of the measured part", true);
       runs.forEach(function (r, i) {
         var last = r.filter(known).pop(), line = d3.svg.line().defined(known).x(function (p) { return x(p[0] + p[1] / 2); }).y(function (p) { return y(value(p)); });
