@@ -11,6 +11,7 @@
 #include "json_ranks.h"
 #include "ranking.h"
 #include "report.h"
+#include "run_course.h"
 #include "servers.h"
 #include "steady.h"
 #include "text.h"
@@ -235,6 +236,26 @@ static json_t *phases_json(const struct lb_outcome *run)
     return phases;
 }
 
+/* What became of the rate over minutes or hours; null: the run is too short. */
+static json_t *course_json(const struct lb_outcome *run)
+{
+    struct lb_course course;
+    double dead_rows;
+    if (!lb_run_course(run, &course, &dead_rows))
+        return json_null();
+    struct lb_object object = lb_object_new();
+    char text[400];
+    bool collapsed = course.verdict == LB_COURSE_COLLAPSED;
+    lb_put_text(&object, "verdict", lb_course_name(course.verdict));
+    lb_put_text(&object, "text", lb_run_course_text(run, &course, dead_rows, text, sizeof text));
+    lb_put(&object, "drift_per_hour", collapsed ? json_null() : lb_estimate_json(&course.per_hour));
+    lb_put(&object, "collapsed_s", collapsed ? lb_estimate_json(&course.collapsed) : json_null());
+    lb_put(&object, "dead_rows", isnan(dead_rows) ? json_null() : json_real(dead_rows));
+    lb_put(&object, "recovered_s",
+           course.has_recovered ? lb_estimate_json(&course.recovered) : json_null());
+    return lb_object_end(&object);
+}
+
 static json_t *run_json(const struct lb_outcome *run, const char *history)
 {
     struct lb_object object = lb_object_new();
@@ -247,6 +268,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     lb_put_count(&object, "warmup_ns", run->config.warmup_ns);
     lb_put_count(&object, "elapsed_ns", run->elapsed_ns);
     lb_put(&object, "steady_state", steady_json(run));
+    lb_put(&object, "course", course_json(run));
     if (run->config.n_stages > 0)
         lb_put(&object, "phases", phases_json(run));
     lb_put(&object, "open_loop", open_loop_json(run));

@@ -1,4 +1,5 @@
 /* What the runs' steadiness comes to, in words: one line for all, and one for each that drifted. */
+#include "run_course.h"
 #include "steady.h"
 #include "table.h"
 #include "text.h"
@@ -52,6 +53,23 @@ static void print_drifts(const struct lb_sink_state *state, const struct lb_cell
     print_drift(state, cell, first, &steady);
 }
 
+/* Of runs that are long enough: what became of the rate. */
+static void print_courses(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    char text[600], words[400];
+    struct lb_course course;
+    double dead_rows;
+    for (size_t r = 0; r < cell->n_runs; r++) {
+        if (!lb_run_course(cell->runs[r], &course, &dead_rows))
+            continue;
+        snprintf(text, sizeof text, "rate over time: %s on %s, %s, run %zu: %s.", cell->name,
+                 cell->engine, cell->scenario.name, r + 1,
+                 lb_run_course_text(cell->runs[r], &course, dead_rows, words, sizeof words));
+        fputc('\n', state->out);
+        lb_print_wrapped(state->out, text, 0, state->width);
+    }
+}
+
 void lb_text_steady(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
@@ -68,6 +86,8 @@ void lb_text_steady(const struct lb_sink_state *state)
                              : "see the JSON for each reason";
         }
     bool alone = report->n_cells == 1 || report->n_plans > 0;
+    for (size_t i = 0; i < report->n_cells && report->n_plans == 0; i++)
+        print_courses(state, &report->cells[i]);
     for (size_t i = 0; i < report->n_cells && !alone; i++)
         print_drifts(state, &report->cells[i], false);
     if (n == 0 || !alone)

@@ -40,6 +40,9 @@ LB.drawCell = function (body, cell) {
   });
   if (cell.reproduce) body.appendChild(LB.el("code", { "class": "command", tabindex: "0" }, cell.reproduce));
   if (cell.history) LB.zooms(body, cell);
+  cell.runs.forEach(function (run, i) {
+    if (run.course) body.appendChild(LB.el("p", {}, "Run " + (i + 1) + " over time: " + run.course.text + "."));
+  });
   LB.overTime(body, cell);
   LB.gaugesOverTime(body, cell);
   LB.spectrum(body, cell);

@@ -1,0 +1,257 @@
+/* The course of a long run: see course.h. */
+#include "course.h"
+
+#include "random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DRAWS = 199, SHORTEST = 5, LONGEST = 30, WINDOW = 4, MOST_CHANGES = 64 };
+#define LEVEL     0.01 /* of each test */
+#define COLLAPSED 0.5
+#define WELL      0.9
+#define FALLING   0.75
+
+const char *lb_course_name(enum lb_course_verdict verdict)
+{
+    static const char *const names[] = {[LB_COURSE_STEADY] = "steady",
+                                        [LB_COURSE_DRIFTING] = "drifting",
+                                        [LB_COURSE_COLLAPSED] = "collapsed",
+                                        [LB_COURSE_UNCLEAR] = "unclear"};
+    return names[verdict];
+}
+
+struct walk {
+    const double *x, *y;
+    size_t n, least;              /* least: points of a piece */
+    double *rest, *drawn, *noise; /* n each: residuals of a piece, a series that is drawn, and what
+                                     the means of short windows leave over */
+    size_t length;                /* of blocks of the noise */
+    struct lb_random random;
+    size_t changes[MOST_CHANGES + 2]; /* ascending; the first is 0, the last n */
+    size_t n_changes;
+};
+
+static double mean_of(const double *y, size_t from, size_t to)
+{
+    double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += y[i];
+    return sum / (double)(to - from);
+}
+
+/* The largest deviation of a cumulative sum from its line, and where: pieces have at least `least`
+ * points. */
+static double largest(const double *y, size_t n, size_t least, size_t *ret_at)
+{
+    double mean = mean_of(y, 0, n), sum = 0, most = 0;
+    *ret_at = n / 2;
+    for (size_t i = 0; i + least < n; i++) {
+        sum += y[i] - mean;
+        if (i + 1 < least || fabs(sum) <= most)
+            continue;
+        most = fabs(sum);
+        *ret_at = i + 1;
+    }
+    return most;
+}
+
+/* The length of blocks for residuals that follow on each other like an autoregression. */
+static size_t block_length(const double *rest, size_t n)
+{
+    double products = 0, squares = 0;
+    for (size_t i = 0; i < n; i++) {
+        squares += rest[i] * rest[i];
+        products += i > 0 ? rest[i] * rest[i - 1] : 0;
+    }
+    double rho = squares > 0 ? fmin(0.97, fmax(0, products / squares)) : 0;
+    double length = 1.1447 * cbrt(pow(2 * rho / (1 - rho * rho), 2) * (double)n);
+    return (size_t)fmin(fmax(length, 1), fmax(1, (double)n / 4));
+}
+
+/* A series of residuals in the order of blocks that are drawn from a circle. */
+static void draw_blocks(struct walk *walk, const double *rest, size_t n_rest, size_t length,
+                        size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        size_t from = (size_t)lb_random_below(&walk->random, n_rest);
+        for (size_t k = 0; k < length && i < n; k++)
+            walk->drawn[i++] = rest[(from + k) % n_rest];
+    }
+}
+
+/* A change of the level that is not found yet is in a few windows only, and hardly in the noise. */
+static void measure_noise(struct walk *walk)
+{
+    const size_t window = WINDOW * walk->least;
+    for (size_t from = 0; from < walk->n; from += window) {
+        size_t to = from + window < walk->n ? from + window : walk->n;
+        double mean = mean_of(walk->y, from, to);
+        for (size_t i = from; i < to; i++)
+            walk->noise[i] = walk->y[i] - mean;
+    }
+    walk->length = block_length(walk->noise, walk->n);
+}
+
+/* What the means of two pieces leave over. */
+static void leave_rest(struct walk *walk, size_t from, size_t at, size_t to)
+{
+    double left = mean_of(walk->y, from, at), right = mean_of(walk->y, at, to);
+    for (size_t i = from; i < to; i++)
+        walk->rest[i - from] = walk->y[i] - (i < at ? left : right);
+}
+
+/* Cuts a piece where its level changes, and then its parts. Changes are put behind each other, in
+ * order. */
+static void cut(struct walk *walk, size_t from, size_t to)
+{
+    size_t n = to - from, at, ignored, reached = 0;
+    if (n < 2 * walk->least || walk->n_changes >= MOST_CHANGES)
+        return;
+    double most = largest(walk->y + from, n, walk->least, &at);
+    for (int i = 0; i < DRAWS; i++) {
+        draw_blocks(walk, walk->noise, walk->n, walk->length, n);
+        reached += largest(walk->drawn, n, walk->least, &ignored) >= most;
+    }
+    if (most <= 0 || (double)(reached + 1) / (DRAWS + 1) > LEVEL)
+        return;
+    cut(walk, from, from + at);
+    if (walk->n_changes < MOST_CHANGES)
+        walk->changes[++walk->n_changes] = from + at;
+    cut(walk, from + at, to);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+static struct lb_estimate estimate(double value, double *draws)
+{
+    qsort(draws, DRAWS, sizeof *draws, ascending);
+    return (struct lb_estimate){value, {draws[DRAWS / 40], draws[DRAWS - 1 - DRAWS / 40], 0.95}};
+}
+
+/* When change i happened: its place among series that are drawn around the same two levels. */
+static struct lb_estimate time_of(struct walk *walk, size_t i)
+{
+    size_t from = walk->changes[i - 1], at = walk->changes[i], to = walk->changes[i + 1], place;
+    double draws[DRAWS], value = walk->x[at];
+    double left = mean_of(walk->y, from, at), right = mean_of(walk->y, at, to);
+    leave_rest(walk, from, at, to);
+    size_t length = block_length(walk->rest, to - from);
+    for (int d = 0; d < DRAWS; d++) {
+        draw_blocks(walk, walk->rest, to - from, length, to - from);
+        for (size_t k = from; k < to; k++)
+            walk->drawn[k - from] += k < at ? left : right;
+        largest(walk->drawn, to - from, walk->least, &place);
+        draws[d] = walk->x[from + place];
+    }
+    struct lb_estimate time = estimate(value, draws);
+    time.interval.low = fmin(time.interval.low, value);
+    time.interval.high = fmax(time.interval.high, value);
+    return time;
+}
+
+static double piece_mean(const struct walk *walk, size_t i)
+{
+    return mean_of(walk->y, walk->changes[i], walk->changes[i + 1]);
+}
+
+/* The first piece at half of the level before, and where the fall to it begins; 0: there is none.
+ */
+static size_t find_collapse(const struct walk *walk, struct lb_course *course, size_t *ret_low)
+{
+    double sum = 0, n = 0; /* of the pieces at which all was well */
+    for (size_t i = 0; i <= walk->n_changes; i++) {
+        double level = piece_mean(walk, i),
+               size = (double)(walk->changes[i + 1] - walk->changes[i]);
+        double before = n > 0 ? sum / n : level;
+        if (n > 0 && level <= COLLAPSED * before) {
+            size_t first = i;
+            while (first > 1 && piece_mean(walk, first - 1) < FALLING * before &&
+                   piece_mean(walk, first - 1) < piece_mean(walk, first - 2))
+                first--;
+            *course = (struct lb_course){.verdict = LB_COURSE_COLLAPSED,
+                                         .before = before,
+                                         .during = level,
+                                         .at = walk->changes[first]};
+            *ret_low = i;
+            return first;
+        }
+        if (n == 0 || level >= WELL * before)
+            sum += level * size, n += size;
+    }
+    return 0;
+}
+
+/* The slope of a straight line, and with rest: what it leaves over. */
+static double slope_of(const double *x, const double *y, size_t n, double *rest)
+{
+    double mx = mean_of(x, 0, n), my = mean_of(y, 0, n), xx = 0, xy = 0;
+    for (size_t i = 0; i < n; i++) {
+        xx += (x[i] - mx) * (x[i] - mx);
+        xy += (x[i] - mx) * (y[i] - my);
+    }
+    double slope = xx > 0 ? xy / xx : 0;
+    for (size_t i = 0; i < n && rest != NULL; i++)
+        rest[i] = y[i] - my - slope * (x[i] - mx);
+    return slope;
+}
+
+static void find_drift(struct walk *walk, size_t n, struct lb_course *course)
+{
+    double mean = mean_of(walk->y, 0, n), draws[DRAWS];
+    double slope = slope_of(walk->x, walk->y, n, walk->rest);
+    double hours = (walk->x[n - 1] - walk->x[0]) / 3600;
+    size_t length = block_length(walk->rest, n);
+    for (int d = 0; d < DRAWS; d++) {
+        draw_blocks(walk, walk->rest, n, length, n);
+        draws[d] = 3600 / mean * (slope + slope_of(walk->x, walk->drawn, n, NULL));
+    }
+    course->per_hour = estimate(3600 / mean * slope, draws);
+    double low = course->per_hour.interval.low * hours,
+           high = course->per_hour.interval.high * hours;
+    course->verdict =
+        low >= -LB_COURSE_TOLERANCE && high <= LB_COURSE_TOLERANCE ? LB_COURSE_STEADY
+        : (low > 0 || high < 0) && fabs(course->per_hour.value * hours) > LB_COURSE_TOLERANCE
+            ? LB_COURSE_DRIFTING
+            : LB_COURSE_UNCLEAR;
+}
+
+int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, struct lb_course *ret,
+                 struct lb_error *err)
+{
+    struct walk walk = {.x = x, .y = y, .n = n};
+    *ret = (struct lb_course){.verdict = LB_COURSE_UNCLEAR};
+    if (n < LB_COURSE_FEWEST || mean_of(y, 0, n) <= 0 || x[n - 1] <= x[0])
+        return lb_fail(err, LB_E_USAGE, "nothing can be said of so few points");
+    walk.least = n / 50 < SHORTEST ? SHORTEST : n / 50 < LONGEST ? n / 50 : LONGEST;
+    walk.rest = malloc(3 * n * sizeof *walk.rest);
+    if (walk.rest == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    walk.drawn = walk.rest + n;
+    walk.noise = walk.drawn + n;
+    measure_noise(&walk);
+    lb_random_init(&walk.random, seed, 0);
+    cut(&walk, 0, n);
+    walk.changes[walk.n_changes + 1] = n;
+    size_t low, first = find_collapse(&walk, ret, &low);
+    if (first > 0) {
+        ret->collapsed = time_of(&walk, first);
+        for (size_t i = low + 1; i <= walk.n_changes && !ret->has_recovered; i++) {
+            ret->has_recovered = piece_mean(&walk, i) >= WELL * ret->before;
+            if (ret->has_recovered)
+                ret->recovered = time_of(&walk, i);
+        }
+    } else {
+        find_drift(&walk, n, ret);
+    }
+    ret->n_changes = walk.n_changes;
+    free(walk.rest);
+    return 0;
+}
