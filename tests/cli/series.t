@@ -49,6 +49,16 @@ my ($folder) = $stored =~ m{(.*)/};
 ($status, $out) = lockbench('report', $folder, '-o', '-');
 like($out, qr/"intervals":\[\[\[0,\d+,\d+,\d+,\d+,\d+,\d+(?:\.\d+)?,0\.\d+,/, '... and the page, behind the numbers of an interval');
 
+# Waiting workers: the refusals are what the server is asked in a second, and fewer with a longer pause.
+my %asked;
+for my $pause ('20ms', '400ms') {
+    ($status, $out, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'idle', '--poll', $pause, '--poll-max', $pause, '--duration', '1200ms', '--series', $file, '-q');
+    ok($status == 0 || $status == 5, "idle workers, a pause of $pause") or diag $err;
+    $asked{$pause} = sum map { $_->{refusals_per_s} * $_->{length_s} } rows_of($file);
+}
+cmp_ok($asked{'400ms'}, '>', 0, '... ask');
+cmp_ok($asked{'20ms'}, '>', $asked{'400ms'}, '... less often with a longer pause');
+
 # Processes of workers are counted, too.
 ($status) = lockbench('run', '-s', $lock, '--workers', '2', '--processes', '2', '--duration', '1200ms', '--hold', '0', '--series', $file, '-q');
 @rows = rows_of($file);

@@ -53,6 +53,7 @@ for my $case (
     [['bench-explore', 'sqlite:'], qr/'sqlite:' is no URI of a PostgreSQL server;/],
     [['soak-relation', 'many'], qr/^soak-relation: PROGRAMS: 'many' is not a number from 1;/],
     [['soak-starved', '--runs'], qr/^soak-starved: --runs: a value is missing;/],
+    [['soak-endure', '--rate', '1/s'], qr/^soak-endure: -d: a value is missing;/],
     [['soak-fuzz', '1', 'nothing'], qr/there is no reader 'nothing';/],
     [['soak-plan', 'more'], qr/unexpected argument 'more';/],
     [['soak-articles', '--runs', '0'], qr/option --runs: '0' is not a number from 1;/],
