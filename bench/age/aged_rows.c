@@ -557,7 +557,7 @@ static int run_author(struct lb_aged *aged, uint64_t n_copies, struct lb_error *
     struct lb_bag bag;
     int64_t before = 0, after = 0;
     int r = count_rows(aged, &before, err);
-    author->session->gate = NULL; /* what it reads is not counted */
+    author->session->gate = NULL; /* its reads are not counted */
     for (uint32_t i = 0; i < aged->n_items && r == LB_OK; i++) {
         lb_ordinary_fill_class(&bag, author->plan);
         bag.value[LB_SLOT_ID] = lb_int(aged->first + i);

@@ -110,7 +110,7 @@ static int analyse(const struct lb_db *db, struct lb_space *space, struct lb_err
     return r;
 }
 
-/* What is made: where it goes, and what the server knows of it. */
+/* The rows to make: their table, and the statistics that the server has of it. */
 struct making {
     const struct lb_aged_table_plan *plan;
     enum lb_aged_statistics statistics;

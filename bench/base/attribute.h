@@ -1,5 +1,4 @@
-/* What an item of a queue has beside its number: each attribute is a parameter of section put, and
- * a number in the history. */
+/* Attributes of a queue's item. Each is a parameter of section put, and a number in the history. */
 #ifndef LB_ATTRIBUTE_H
 #define LB_ATTRIBUTE_H
 
@@ -7,8 +6,8 @@
 
 enum lb_attribute {
     LB_A_KEY,      /* at most K items of one key are in hand together */
-    LB_A_TENANT,   /* whose item it is */
-    LB_A_PRIORITY, /* how urgent it is: an int32_t, stored as it is */
+    LB_A_TENANT,   /* the customer that the item belongs to */
+    LB_A_PRIORITY, /* an int32_t, stored as it is */
     LB_A_DUE,      /* after how many ms it may be claimed */
     LB_A_UNIQUE,   /* its unique key: one unfinished item has it at a time */
     LB_ATTRIBUTES

@@ -229,7 +229,7 @@ int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, stru
     struct walk walk = {.x = x, .y = y, .n = n};
     *ret = (struct lb_course){.verdict = LB_COURSE_UNCLEAR};
     if (n < LB_COURSE_FEWEST || mean_of(y, 0, n) <= 0 || x[n - 1] <= x[0])
-        return lb_fail(err, LB_E_USAGE, "nothing can be said of so few points");
+        return lb_fail(err, LB_E_USAGE, "too few points for a verdict on the course");
     walk.least = n / 50 < SHORTEST ? SHORTEST : n / 50 < LONGEST ? n / 50 : LONGEST;
     walk.rest = malloc(3 * n * sizeof *walk.rest);
     if (walk.rest == NULL)

@@ -16,7 +16,7 @@
 
 enum lb_course_verdict {
     LB_COURSE_STEADY,    /* the drift over the whole is within LB_COURSE_TOLERANCE */
-    LB_COURSE_DRIFTING,  /* it is outside of that, and no chance */
+    LB_COURSE_DRIFTING,  /* it is outside of that, and chance does not explain it */
     LB_COURSE_COLLAPSED, /* see above; it may have recovered */
     LB_COURSE_UNCLEAR    /* too noisy to say */
 };

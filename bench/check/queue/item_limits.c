@@ -1,4 +1,4 @@
-/* group-exclusive and key-limit: never more than so many items of one key in hand.
+/* group-exclusive and key-limit: at most K items of one key are in hand.
  *
  * A limit of 1: the key is an automaton of its own (spec/item.c), and the operations on all its
  * items are its operations.

@@ -12,7 +12,7 @@ struct lb_limit {
     bool (*key_of)(const struct lb_case *c, uint64_t id, uint64_t *ret_key);
 };
 
-/* The limits that are claimed, and whose number is known. Returns how many. */
+/* The limits that are claimed with a known number. Returns their count. */
 enum { LB_LIMITS = 2 };
 size_t lb_limits_of(const struct lb_case *c, struct lb_limit limits[LB_LIMITS]);
 

@@ -114,7 +114,7 @@ static bool is_too_early(const struct lb_id *id)
            !id->is_claimed_again && !id->is_put_again; /* by the order of one worker */
 }
 
-/* What waits for others of its key. */
+/* Items that wait for others of their key. */
 struct waiting {
     struct lb_limit limits[LB_LIMITS];
     size_t n;

@@ -501,7 +501,7 @@ static void poison(struct lb_asking *m)
     set(ask, "progress-bound", lb_asking_claims(m, LB_G_PROGRESS) ? "2s" : "0");
 }
 
-/* Without a bound on recovery, what is not given back is stuck: no-loss says so. */
+/* Without a bound on recovery, an item that is not given back is stuck: no-loss reports it. */
 static void stop_workers(struct lb_asking *m)
 {
     if (!m->program->sections[LB_S_STOP].present)

@@ -24,8 +24,8 @@ static double first_number(const char *json, const char *key)
     return at != NULL ? strtod(at + strlen(quoted), NULL) : 0;
 }
 
-/* The rows of the space with a mark of this transaction, or of a savepoint in it, whose numbers are
- * above its own: those that it has locked and those that it has written. */
+/* Counts the rows of the space that this transaction has locked or written. They carry its number,
+ * or the number of one of its savepoints, which is larger. */
 static int read_locked(struct lb_conn *conn, double *ret, struct lb_error *err)
 {
     static const char ask[] =

@@ -63,7 +63,7 @@ static bool is_harmless(struct lb_worker *worker, const struct lb_request *reque
     if (lb_team_phase(worker->team) >= LB_PHASE_DRAIN ||
         find_poison(worker, items, n, &place) == NULL)
         return true;
-    /* Each death needs a new worker, and there is only so much room for these. */
+    /* Each death needs a new worker, and the team has room for LB_POISON_DEATHS of these. */
     return effect_of(worker->team, place) == KILLS &&
            atomic_fetch_add(&worker->team->n_poisoned, 1) >= LB_POISON_DEATHS;
 }

@@ -1,4 +1,4 @@
-/* What the server and this program are at: see gauges.h.
+/* Figures of the server and of this program: see gauges.h.
  *
  * The thread asks the server once in each interval, on a session of its own, because an answer may
  * have to wait: for a table's size PostgreSQL takes a lock, and a protocol may lock the table. Such
@@ -88,7 +88,7 @@ static void take_counter(void *arg, const char *name, const char *value)
             answer->values[g] = strtod(value, NULL);
 }
 
-/* Sessions that wait, and what most of them wait for. */
+/* Sessions that wait, and the most common event that they wait for. */
 struct waits {
     struct answer *answer;
     double most;

@@ -113,7 +113,7 @@ int lb_stage_set(struct lb_scenario *scenario, const char *key, const char *valu
 
 /* ---- what fits together ---- */
 
-/* What a phase switches on is what the scenario has. */
+/* A phase switches on faults and readers that the scenario has. */
 static int validate_uses(const struct lb_scenario *s, struct lb_error *err)
 {
     const struct lb_stage *faults = NULL, *readers = NULL;

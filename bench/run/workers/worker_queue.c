@@ -508,7 +508,7 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     }
 }
 
-/* A worker that was asked to stop: what its last section gives back may be claimed. */
+/* A worker that was asked to stop. Items that its last section gives back may be claimed. */
 static void stop_in_order(struct lb_worker *worker)
 {
     unsigned n_refusals = 0;
