@@ -360,7 +360,33 @@ static void answer_headroom(struct lb_plan *plan)
              &left);
 }
 
-void lb_plan_answer(struct lb_plan *plan)
+/* A million jobs at the demand, with the workers that it needs; and a day, whatever is done in it.
+ */
+static void answer_price(struct lb_plan *plan)
+{
+    const struct lb_price *price = &plan->question->price;
+    const double demand = plan->question->demand_per_s;
+    for (size_t i = 0; i < plan->n_answers && price->is_given; i++) {
+        const struct lb_plan_answer *need = &plan->answers[i];
+        if (strcmp(need->question, "workers") != 0 || !need->has_estimate)
+            continue;
+        char rate[32], million[32], hour[32], day[32];
+        const double n = need->estimate.value, per_h = lb_price_per_h(price, n),
+                     amount = lb_price_per_million(price, n, demand);
+        const struct lb_estimate estimate = {amount, {amount, amount, 0}};
+        give(add(plan, "price", LB_PLAN_ANSWERED,
+                 "A million jobs cost %s at %s/s with %.0f worker%s (%s an hour). A day costs %s, "
+                 "also without a job.",
+                 lb_price_format(amount, million, sizeof million),
+                 lb_format_count(demand, rate, sizeof rate), n, plural(n),
+                 lb_price_format(per_h, hour, sizeof hour),
+                 lb_price_format(per_h * 24, day, sizeof day)),
+             &estimate);
+        return;
+    }
+}
+
+static void answer_demand(struct lb_plan *plan)
 {
     double demand = plan->question->demand_per_s;
     plan->n_answers = 0;
@@ -393,6 +419,12 @@ void lb_plan_answer(struct lb_plan *plan)
     }
     if (demand > 0)
         answer_headroom(plan);
+}
+
+void lb_plan_answer(struct lb_plan *plan)
+{
+    answer_demand(plan);
+    answer_price(plan);
 }
 
 enum lb_plan_verdict lb_plan_verdict(const struct lb_plan *plan)

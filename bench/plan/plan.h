@@ -12,6 +12,7 @@
 #ifndef LB_PLAN_H
 #define LB_PLAN_H
 
+#include "price.h"
 #include "run.h"
 #include "usl.h"
 
@@ -19,7 +20,7 @@ enum {
     LB_PLAN_LEVELS = 64,   /* numbers of workers in a sweep, at most */
     LB_PLAN_TRIALS = 64,   /* of one search, at most */
     LB_PLAN_BAND = 48,     /* reported points of the fitted curve, at most */
-    LB_PLAN_ANSWERS = 8,   /* at most */
+    LB_PLAN_ANSWERS = 9,   /* at most */
     LB_PLAN_CONFIRM = 3,   /* longer runs that confirm the rate that a search found */
     LB_PLAN_ADDED = 6,     /* numbers of workers that are measured besides, at most */
     LB_PLAN_SAMPLES = 1000 /* of the bootstrap */
@@ -42,9 +43,10 @@ struct lb_plan_question {
     uint64_t budget_ns;   /* that a plan may take for more of them */
     bool has_slo;
     struct lb_slo slo;
-    double demand_per_s; /* 0: none */
-    uint64_t at;         /* workers that the answers are for; 0: nearest to the peak */
-    bool even;           /* arrivals evenly spaced, not at random (Poisson) */
+    double demand_per_s;   /* 0: none */
+    uint64_t at;           /* workers that the answers are for; 0: nearest to the peak */
+    struct lb_price price; /* with a demand only */
+    bool even;             /* arrivals evenly spaced, not at random (Poisson) */
     uint64_t seed;
 };
 /* Refuses questions that need no measurement to be refused. Returns 0 or LB_E_USAGE. */

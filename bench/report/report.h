@@ -8,6 +8,7 @@
 #define LB_REPORT_H
 
 #include "plan.h"
+#include "price.h"
 #include "run.h"
 
 #include <stdio.h>
@@ -96,6 +97,7 @@ struct lb_report {
     uint64_t budget_ns;    /* 0: n_repeat runs of each cell */
     bool keeps_length;     /* with a budget: the user has said how long a run is */
     const char *reference; /* the strategy that the others are compared with; NULL: the fastest */
+    struct lb_price price; /* --price */
     bool costs;            /* are shown */
     bool has_series;       /* the intervals are shown: --series */
     bool records, keeps_tables; /* not --no-record; --keep */

@@ -29,6 +29,8 @@ for my $wrong (
     [['--slo', 'p50<1s', '--arrivals', 'bursts'], 2, qr/option --arrivals: 'bursts' is neither poisson nor even/],
     [['--arrivals', 'even'], 2, qr/option --arrivals: has a meaning with --slo only/],
     [['--format', 'tap'], 2, qr/unknown format 'tap'.*\(text, json, jsonl, csv\)/],
+    [['--price', '0.36/h'], 2, qr/option --price: give --demand, the load that is paid for$/],
+    [['--demand', '5/s', '--price', '0.36'], 2, qr{option --price: '0\.36' is no price; an hour of the server, and of a worker if it costs extra: 0\.40/h,worker=0\.05/h$}],
     [['--costs'], 2, qr/unknown option --costs for plan/],
 ) {
     my ($status, $out, $err) = lockbench('plan', @mutex, @{$wrong->[0]});
@@ -43,7 +45,7 @@ like($err, qr/plan needs -s STRATEGY/, '... and why');
 # Answers. Where others use the machine its search may end as not valid or its bound be missed: then it is asked again.
 my $dir = scratch() . '/stored';
 ($status, $out, $err) = until_shown(sub { return $_[0] == 0 }, 'plan', @mutex, '--hold', '1ms', '--slo', 'p50<30ms', '--demand', '100/s',
-    '--at', '3', '-o', $dir);
+    '--at', '3', '--price', '0.26/h,worker=0.1/h', '-o', $dir);
 is($status, 0, 'exit status') or diag $out, $err;
 like($out, qr/^pthread-mutex on memory, mutex-hot: /m, 'what was planned');
 like($out, qr/^workers +runs +success\/s/m, 'the points');
@@ -51,6 +53,8 @@ like($out, qr/^ +6 +1 +\d/m, 'the last of them');
 like($out, qr{^  3 workers carry [\d.]+k?/s(?: \(95 %: |, as measured)}m, 'what the workers carry');
 like($out =~ s/\s+/ /gr, qr{ 100/s need 1 worker under p50<30ms, measured in open loop: 1 kept it in 3 of 3 runs \(at most }, 'how many the demand needs');
 like($out, qr{^doubtful\n  (?s:.)*was run once}m, '... which is why');
+like($out =~ s/\s+/ /gr, qr{ A million jobs cost 1\.00 at 100/s with 1 worker \(0\.3600 an hour\)\. A day costs 8\.64, also without a job\. },
+    'the price of both');
 like($out, qr{^  Headroom: 100/s leave \d+ %}m, 'what is left');
 like($out, qr{^  p50<30ms holds up to .* with 3 workers: confirmed}m, 'the SLO');
 like($out, qr/^bracket .*held/m, 'its search');

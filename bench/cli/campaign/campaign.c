@@ -199,6 +199,8 @@ static int prepare(struct lb_scheduler *state)
     struct lb_error *err = &state->err;
     int rc = lb_outputs_choose(&state->outputs,
                                state->campaign->of != 0 ? state->campaign->of : LB_OF_RUNS);
+    if (rc == 0 && args->price != NULL)
+        rc = lb_price_parse(args->price, &report->price, err);
     if (rc == 0)
         rc = load_baseline(state);
     snprintf(report->command, sizeof report->command, "%s", args->command->name);

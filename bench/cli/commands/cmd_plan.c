@@ -121,6 +121,11 @@ static int read_question(struct planner *planner, const struct lb_args *args, st
         if (rc != 0)
             lb_fail_prefix(err, "option --slo");
     }
+    if (rc == 0 && args->price != NULL)
+        rc = question->demand_per_s > 0
+                 ? lb_price_parse(args->price, &question->price, err)
+                 : lb_fail(err, LB_E_USAGE,
+                           "option --price: give --demand, the load that is paid for");
     if (rc == 0 && plan->at != NULL &&
         (lb_parse_count(plan->at, &question->at) != 0 || question->at == 0))
         rc = lb_fail(err, LB_E_USAGE, "option --at: '%s' is not a number above 0", plan->at);

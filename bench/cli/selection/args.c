@@ -87,6 +87,8 @@ static const struct flag flags[] = {
      "also runs published protocols that are known to be broken, and shows how each breaks"},
     {"verbose", 'v', FLAG_SWITCH, TO(verbose), LB_FLAGS_BASELINE | LB_FLAGS_PLAN, NULL,
      "prints all tables, warnings and settings below the answer"},
+    {"price", 0, FLAG_TEXT, TO(price), LB_FLAGS_BASELINE | LB_FLAGS_PLAN, "PRICE",
+     "price of an hour of the server, and of a worker: 0.40/h,worker=0.05/h; for a million jobs"},
     {"after-setup", 0, FLAG_WORDS, TO(after_setup), LB_FLAGS_RUN | LB_FLAGS_PLAN, "[NAME:]FILE.sql",
      "runs these statements after the tables are made, on the server NAME or on all: indexes, ..."},
     {"resume", 0, FLAG_TEXT, TO(resume), LB_FLAGS_RUN | LB_FLAGS_PLAN, "DIR",

@@ -425,7 +425,7 @@ static void put_batches(struct lb_object *object, const struct lb_report *report
     lb_put(object, "batches", lb_object_end(&rows));
 }
 
-static json_t *summary_json(const struct lb_cell *cell)
+static json_t *summary_json(const struct lb_report *report, const struct lb_cell *cell)
 {
     struct lb_summary summary;
     char name[32];
@@ -440,6 +440,11 @@ static json_t *summary_json(const struct lb_cell *cell)
     lb_put(&object, "cpu_us_per_success",
            summary.n_successes > 0 ? json_real(summary.cpu_us_per_success) : json_null());
     lb_put_real(&object, "jain", summary.jain);
+    if (report->price.is_given) {
+        double amount = lb_price_per_million(&report->price, (double)cell->scenario.workers,
+                                             summary.successes_per_s);
+        lb_put(&object, "price_per_million", isnan(amount) ? json_null() : json_real(amount));
+    }
     for (size_t q = 0; q < LB_QUANTILES; q++) {
         snprintf(name, sizeof name, "%s_ns", lb_quantile_names[q]);
         lb_put_count(&object, name, summary.quantile_ns[q]);
@@ -515,7 +520,7 @@ static json_t *cell_json(const struct lb_report *report, const struct lb_cell *c
                                                    : lb_cell_missed(cell, missed, sizeof missed);
     lb_put_text_or_null(&object, "reason", reason);
     if (cell->n_runs > 0) {
-        lb_put(&object, "summary", summary_json(cell));
+        lb_put(&object, "summary", summary_json(report, cell));
         lb_put(&object, "costs_per_success", costs_json(cell));
         lb_put(&object, "spectra", spectra_json(cell));
         lb_put(&object, "guarantees", guarantees_json(cell));

@@ -14,8 +14,9 @@
 enum { MOST_ROWS = 8 };
 
 static const struct lb_column columns[] = {
-    {"strategy", false},      {"success/s", true}, {"served", true}, {"ratio", true},
-    {"p99 wait", true},       {"cpu", true},       {"plans", false}, {"new waits", true},
+    {"strategy", false},      {"success/s", true}, {"served", true},
+    {"ratio", true},          {"p99 wait", true},  {"cpu", true},
+    {"a million", true},      {"plans", false},    {"new waits", true},
     {"after a death", false}, {"is", false}};
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
@@ -24,6 +25,7 @@ struct view {
     const struct lb_rank_table *rates, *order;
     enum lb_measured measured;
     struct lb_choice choice;
+    const struct lb_price *price;
 };
 
 /* Those of the table of rates that are not in the order, as their waits could not be compared. */
@@ -63,6 +65,12 @@ static void add_row(struct lb_table *table, const struct view *view, const struc
     else
         snprintf(text, sizeof text, "n/a");
     lb_table_add(table, text, LB_INK_PLAIN);
+    lb_table_add(
+        table,
+        lb_price_format(lb_price_per_million(view->price, (double)rank->cell->scenario.workers,
+                                             summary.successes_per_s),
+                        text, sizeof text),
+        LB_INK_PLAIN);
     const struct lb_cell *base = view->rates->ranks[view->rates->reference].cell;
     bool is_base = rank->cell == base;
     lb_table_add(table, is_base ? "" : lb_servers_plans(base, rank->cell), LB_INK_PLAIN);
@@ -120,6 +128,8 @@ static int print_rows(const struct lb_sink_state *state, const struct view *view
     lb_table_hide(rows.table, is_of_servers ? "after a death" : "plans");
     if (!is_of_servers)
         lb_table_hide(rows.table, "new waits");
+    if (!view->price->is_given)
+        lb_table_hide(rows.table, "a million");
     if (state->terminal)
         lb_table_fit(rows.table, state->width, least, hidden, sizeof hidden);
     int rc = lb_table_print(rows.table, state->out, state->color);
@@ -163,7 +173,8 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
 {
     char text[LB_RANK_TEXT];
     const struct lb_cell *first = rates->ranks[0].cell;
-    struct view view = {.rates = rates, .choice = lb_rank_choose(rates, rankings)};
+    struct view view = {
+        .rates = rates, .price = &state->report->price, .choice = lb_rank_choose(rates, rankings)};
     view.order = view.choice.table;
     view.measured = view.choice.measured;
     bool is_of_servers = lb_servers_are_asked(rates);

@@ -219,15 +219,17 @@ LB.numbers = function () {
     if (cells.length === 0) return;
     section.appendChild(LB.el("h3", {}, group.title));
     LB.rateChart(section, group, cells);
+    var priced = cells.some(function (c) { return "price_per_million" in c.summary; });
     var columns = [{ label: "strategy", sort: true, key: "strategy" }, { label: "engine", sort: true, key: "engine" }];
     if (group.mixed) columns.push({ label: "scenario", sort: true, key: "scenario" });
     [["verdict", "verdict"], ["success/s", "successes_per_s", 1], ["tries", "attempts_per_success", 1], ["p50", "p50_ns", 1], ["p90", "p90_ns", 1], ["p95", "p95_ns", 1], ["p99", "p99_ns", 1],
-     ["p99.9", "p999_ns", 1], ["max", "max_ns", 1], ["fair", "jain", 1], ["cpu", "cpu_us_per_success", 1]].forEach(function (c) { columns.push({ label: c[0], key: c[1], num: !!c[2], sort: true }); });
+     ["p99.9", "p999_ns", 1], ["max", "max_ns", 1], ["fair", "jain", 1], ["cpu", "cpu_us_per_success", 1]].concat(priced ? [["a million", "price_per_million", 1]] : []).forEach(function (c) { columns.push({ label: c[0], key: c[1], num: !!c[2], sort: true }); });
     section.appendChild(LB.table({ full: true, label: "Numbers, " + group.title, columns: columns, rows: cells.map(function (cell) {
       var s = cell.summary;
       return { attributes: { "data-cell": cell.id }, cells: [LB.nameCell(cell), cell.engine].concat(group.mixed ? [cell.scenario] : [], [LB.verdictOf(cell), LB.rateCell(s), LB.num(s.attempts_per_success, LB.count),
         LB.num(s.p50_ns, LB.ns), LB.num(s.p90_ns, LB.ns), LB.num(s.p95_ns, LB.ns), LB.num(s.p99_ns, LB.ns), LB.num(s.p999_ns, LB.ns), LB.num(s.max_ns, LB.ns),
-        LB.num(s.jain, function (v) { return LB.isNumber(v) ? v.toFixed(2) : "n/a"; }), LB.num(s.cpu_us_per_success, function (v) { return LB.isNumber(v) ? LB.ns(v * 1000) : "n/a"; })]) };
+        LB.num(s.jain, function (v) { return LB.isNumber(v) ? v.toFixed(2) : "n/a"; }), LB.num(s.cpu_us_per_success, function (v) { return LB.isNumber(v) ? LB.ns(v * 1000) : "n/a"; })],
+        priced ? [LB.num(s.price_per_million, function (v) { return LB.isNumber(v) ? String(Number(v.toPrecision(3))) : "n/a"; })] : []) };
     }) }));
   });
 };
