@@ -46,7 +46,8 @@ sub judged
     };
     for (@operations) {
         my ($f, $item, $key, $answer) = split;
-        my @what = (f => $f eq 'take' ? 'claim' : $f, process => $f eq 'put' ? 100 + $item : 0 + $item, log => $f eq 'put' ? 100 + $item : 0 + $item);
+        my $worker = $f eq 'put' ? 100 + $n : 0 + $item;    # a putter each
+        my @what = (f => $f eq 'take' ? 'claim' : $f, process => $worker, log => $worker);
         my @value = $f eq 'take' ? () : (value => 0 + $item);
         $line->(type => 'invoke', @what, @value, $f eq 'put' && $key ne '-' ? (unique => $key) : ());
         $line->(type => 'info', f => 'item', process => 'nemesis', log => 0 + $item, value => 0 + $item) if $f eq 'take';
@@ -69,6 +70,8 @@ for my $case (
     ['... which is never claimed', 1, 1, qr/put\s+of\s+item\s+1\s+was\s+not\s+answered,\s+and\s+it\s+was\s+never\s+claimed/, 'put 1 a info', 'put 2 a duplicate', 'put 3 b', 'take 3'],
     ['... in a queue that was not drained', 0, 0, qr/held/, 'put 1 a info', 'put 2 a duplicate', 'put 3 b', 'take 3'],
     ['a key that is not known', 1, 0, qr/not tested: the history does not say the unique key of each item/, 'put 1 -', 'put 2 a', 'take 2'],
+    ['... and may be that of a refusal', 1, 0, qr/not tested: the history does not say the unique key of each item/, 'put 1 -', 'put 2 a duplicate', 'take 1'],
+    ['a put that was not answered and is tried again', 1, 0, qr/held/, 'put 1 a info', 'put 1 a duplicate', 'take 1', 'complete 1'],
     ) {
     my ($name, $drained, $wanted, $words, @operations) = @$case;
     my ($got, $said) = judged($drained, @operations);

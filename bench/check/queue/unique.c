@@ -159,23 +159,38 @@ static bool may_wait(const struct lb_case *c)
            c->doubt[LB_G_NO_LOSS] != NULL;
 }
 
-static void judge_refusals(struct lb_case *c, const struct one *all, size_t n)
+/* Items by their requests, and refusals by their answers: before a refusal come all items that it
+ * may have met. */
+static uint64_t place_of(const struct one *one)
 {
-    for (size_t i = 0; i < n; i++) {
-        const struct one *refused = &all[i], *unclaimed = NULL;
-        bool is_justified = !refused->is_refused || refused->high >= c->known_ns;
-        for (size_t k = 0; k < n && !is_justified; k++) {
-            const struct one *other = &all[k];
-            if (other->is_refused || other->id == refused->id || other->low > refused->high ||
-                other->done < refused->low)
-                continue;
-            if (other->is_claimed || other->high != LB_NEVER || may_wait(c))
-                is_justified = true;
-            else
-                unclaimed = other;
+    return one->is_refused ? one->high : one->low;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct one *one = a, *other = b;
+    uint64_t place = place_of(one), other_place = place_of(other);
+    if (place != other_place)
+        return place > other_place ? 1 : -1;
+    return one->is_refused - other->is_refused;
+}
+
+/* A refusal met an unfinished item if the one of those before it that is finished last was. An
+ * earlier attempt to put the same item is such an item. */
+static void judge_refusals(struct lb_case *c, struct one *all, size_t n)
+{
+    const struct one *last = NULL, *unclaimed = NULL;
+    const bool waits = may_wait(c);
+    qsort(all, n, sizeof *all, by_place);
+    for (const struct one *one = all; one < all + n; one++) {
+        if (!one->is_refused) {
+            bool counts = one->is_claimed || one->high != LB_NEVER || waits;
+            if (counts && (last == NULL || one->done > last->done))
+                last = one;
+            unclaimed = counts ? unclaimed : one;
+        } else if (one->high < c->known_ns && (last == NULL || last->done < one->low)) {
+            report_none(c, one, unclaimed);
         }
-        if (!is_justified)
-            report_none(c, refused, unclaimed);
     }
 }
 
@@ -210,7 +225,8 @@ static int judge(struct lb_case *c)
         while (end < n && all[end].key == all[next].key)
             end++;
         judge_two(c, all + next, end - next);
-        judge_refusals(c, all + next, end - next);
+        if (n == c->unique_puts.n) /* an item whose key is not known may be of this one */
+            judge_refusals(c, all + next, end - next);
     }
     lb_finding_of(c, LB_G_UNIQUE)->n_tested = n;
     free(all);
