@@ -2,6 +2,7 @@
 #include "proc.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,6 +21,23 @@ struct stat_line {
     unsigned long long user, system, children_user, children_system;
 };
 
+/* The numbers behind the state in /proc/PID/stat: proc(5). */
+enum { PARENT = 0, USER = 10, SYSTEM, CHILDREN_USER, CHILDREN_SYSTEM, N_FIELDS };
+
+/* Reads up to n numbers of a line; a negative one wraps. Returns their count. */
+static size_t read_numbers(const char *at, uint64_t *numbers, size_t n)
+{
+    size_t i = 0;
+    for (; i < n; i++) {
+        char *end;
+        numbers[i] = strtoull(at, &end, 10);
+        if (end == at)
+            break;
+        at = end;
+    }
+    return i;
+}
+
 static bool read_stat(pid_t pid, struct stat_line *ret)
 {
     char path[64], text[1024];
@@ -35,9 +53,17 @@ static bool read_stat(pid_t pid, struct stat_line *ret)
     if (open == NULL || close == NULL || close < open)
         return false;
     snprintf(ret->name, sizeof ret->name, "%.*s", (int)(close - open - 1), open + 1);
-    return sscanf(close + 1, " %*c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
-                  &ret->parent, &ret->user, &ret->system, &ret->children_user,
-                  &ret->children_system) == 5;
+    /* " S ppid ...": the state, and numbers. */
+    uint64_t fields[N_FIELDS];
+    const char *at = close + 1 + strspn(close + 1, " ");
+    if (*at == '\0' || read_numbers(at + 1, fields, N_FIELDS) != N_FIELDS)
+        return false;
+    ret->parent = (long)fields[PARENT];
+    ret->user = fields[USER];
+    ret->system = fields[SYSTEM];
+    ret->children_user = fields[CHILDREN_USER];
+    ret->children_system = fields[CHILDREN_SYSTEM];
+    return true;
 }
 
 pid_t lb_proc_parent(pid_t pid)
@@ -56,7 +82,9 @@ double lb_proc_cpu_ns(pid_t pid)
 {
     struct stat_line line;
     char path[64];
-    long child;
+    char *word = NULL;
+    size_t room = 0;
+    uint64_t child;
     if (!read_stat(pid, &line))
         return -1;
     unsigned long long ticks = line.user + line.system + line.children_user + line.children_system;
@@ -64,23 +92,24 @@ double lb_proc_cpu_ns(pid_t pid)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return -1;
-    while (fscanf(file, "%ld", &child) == 1)
-        if (read_stat((pid_t)child, &line)) /* it may have ended meanwhile */
+    while (getdelim(&word, &room, ' ', file) > 0)
+        if (read_numbers(word, &child, 1) == 1 &&
+            read_stat((pid_t)child, &line)) /* it may have ended meanwhile */
             ticks += line.user + line.system + line.children_user + line.children_system;
+    free(word);
     fclose(file);
     return (double)ticks * 1e9 / (double)sysconf(_SC_CLK_TCK);
 }
 
 double lb_proc_memory_bytes(pid_t pid)
 {
-    char path[64];
-    long long pages = -1;
+    char path[64], text[200];
+    uint64_t pages[2]; /* the program, and of it in memory */
     snprintf(path, sizeof path, "/proc/%ld/statm", (long)pid);
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return -1;
-    if (fscanf(file, "%*d %lld", &pages) != 1)
-        pages = -1;
+    bool is_read = fgets(text, sizeof text, file) != NULL && read_numbers(text, pages, 2) == 2;
     fclose(file);
-    return pages < 0 ? -1 : (double)pages * (double)sysconf(_SC_PAGESIZE);
+    return is_read ? (double)pages[1] * (double)sysconf(_SC_PAGESIZE) : -1;
 }

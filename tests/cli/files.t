@@ -26,7 +26,7 @@ for my $uri (@uris) {
 my $head = "-- strategy: bad\n-- shape: lock\n-- name: setup\nCREATE TABLE bad (a int);\n";
 my $release = "-- name: release\nUPDATE bad SET a = 1;\n";
 my @bad = (
-    ['parameter', "$head-- name: acquire\nSELECT :nobody;\n$release", qr/:6: .*unknown parameter :nobody: .*; there are worker, resource, .*, delay_ms\n/],
+    ['parameter', "$head-- name: acquire\nSELECT :nobody;\n$release", qr/:6: .*unknown parameter :nobody: .*; there are worker, resource, .*, unique_key\n/],
     ['section', "$head-- name: aquire\nSELECT 1;\n$release", qr/:5: unknown section "aquire"; did you mean acquire/],
     ['listed section', "$head-- name: frobnicate\nSELECT 1;\n$release", qr/:5: unknown section "frobnicate"; there are setup, .*acquire, .*release/],
     ['missing', "$head$release", qr/:1: section acquire is missing/],

@@ -80,7 +80,7 @@ is($status, 2, 'verify has no series');
 for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
     my ($engine) = $uri =~ /^(\w+)/;
     # Statistics of PostgreSQL come up to a second late.
-    my $has_all = sub { my ($last) = reverse rows_of($file); return $last->{dead_rows} || $last->{history_length} };
+    my $has_all = sub { return grep { $_->{dead_rows} || $_->{history_length} } rows_of($file) };
     ($status, $out, $err) = until_shown($has_all, 'run', '-s', 'skip-locked', '-d', $uri, '--producers', '1', '--rate', '200/s', '--duration', '3200ms',
         '--series', $file, '-q');
     @rows = rows_of($file);

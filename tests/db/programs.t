@@ -128,7 +128,8 @@ SKIP: {
 SKIP: {
     skip 'no PostgreSQL in LB_TEST_URIS, or no psycopg2', 12 if !defined $postgres || !$has_psycopg2;
     # A name of its own: other tests run the same program on the same server.
-    my $advisory = twin('advisory.py', 'advisory-psycopg2', "advisory-$$");
+    my $advisory = spew("advisory-$$.py", slurp("$examples/advisory.py") =~ s/advisory-psycopg2/advisory-$$/r);
+    chmod 0755, $advisory;
     my $databases = sub {
         my $list = `psql -XAtq -c "SELECT datname FROM pg_database WHERE datname LIKE 'lockbench\\_advisory\\_$$%'" '$postgres'`;
         return [split /\n/, $list];
