@@ -10,7 +10,7 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
-my $n_histories = $ENV{LB_TEST_HISTORIES} // 150;
+my $n_histories = $ENV{LB_TEST_HISTORIES} // 250;
 my $seed = $ENV{LB_TEST_SEED} // time ^ $$ << 8;
 srand $seed;
 
