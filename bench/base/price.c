@@ -58,11 +58,6 @@ char *lb_price_format(double amount, char *buf, size_t size)
     if (isnan(amount))
         snprintf(buf, size, "n/a");
     else
-        snprintf(buf, size, "%.*f",
-                 amount >= 100  ? 0
-                 : amount >= 10 ? 1
-                 : amount >= 1  ? 2
-                                : 4,
-                 amount);
+        snprintf(buf, size, amount >= 100 ? "%.0f" : "%.3g", amount);
     return buf;
 }

@@ -18,7 +18,7 @@ int lb_price_parse(const char *text, struct lb_price *ret_price, struct lb_error
 double lb_price_per_h(const struct lb_price *price, double n_workers);
 /* A million jobs at this rate. NAN: no price was given, or nothing succeeds. */
 double lb_price_per_million(const struct lb_price *price, double n_workers, double jobs_per_s);
-/* "1.17", three digits; "n/a" for NAN. Returns buf. */
+/* "1.17" or "0.0287": three digits, or all before the point; "n/a" for NAN. Returns buf. */
 char *lb_price_format(double amount, char *buf, size_t size);
 
 #endif

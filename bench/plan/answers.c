@@ -360,8 +360,7 @@ static void answer_headroom(struct lb_plan *plan)
              &left);
 }
 
-/* A million jobs at the demand, with the workers that it needs; and a day, whatever is done in it.
- */
+/* The price of a million jobs at the demand, with the workers that it needs, and of a day. */
 static void answer_price(struct lb_plan *plan)
 {
     const struct lb_price *price = &plan->question->price;

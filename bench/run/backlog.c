@@ -54,8 +54,7 @@ static int stand(struct lb_active_run *run, struct lb_session *session, bool *ha
     return rc == 0 ? lb_session_begin(session, LB_BEGIN_DEFERRED, err) : rc;
 }
 
-/* A snapshot from before: the server keeps what is removed from here on. */
-static int stand_before(struct lb_active_run *run, struct lb_error *err)
+int lb_backlog_take_snapshot(struct lb_active_run *run, struct lb_error *err)
 {
     if (run->has_snapshot)
         return 0;
@@ -64,19 +63,26 @@ static int stand_before(struct lb_active_run *run, struct lb_error *err)
     return rc == LB_OK ? run->team->db->take_snapshot(run->snapshot.conn, err) : rc;
 }
 
-void lb_backlog_free(struct lb_active_run *run)
+static void leave(struct lb_active_run *run, struct lb_session *session, bool *has)
 {
     struct lb_error ignored;
-    bool *has[] = {&run->has_locker, &run->has_snapshot};
-    struct lb_session *sessions[] = {&run->locker, &run->snapshot};
-    for (size_t i = 0; i < sizeof has / sizeof has[0]; i++) {
-        if (!*has[i])
-            continue;
-        lb_session_rollback(sessions[i], &ignored);
-        lb_session_close(sessions[i]);
-        *has[i] = false;
-        atomic_fetch_add(&run->team->epoch, 1); /* the locked items can be claimed */
-    }
+    if (!*has)
+        return;
+    lb_session_rollback(session, &ignored);
+    lb_session_close(session);
+    *has = false;
+    atomic_fetch_add(&run->team->epoch, 1); /* the locked items can be claimed */
+}
+
+void lb_backlog_drop_snapshot(struct lb_active_run *run)
+{
+    leave(run, &run->snapshot, &run->has_snapshot);
+}
+
+void lb_backlog_free(struct lb_active_run *run)
+{
+    leave(run, &run->locker, &run->has_locker);
+    lb_backlog_drop_snapshot(run);
     if (run->team != NULL)
         atomic_store(&run->team->ahead_is_locked, false);
 }
@@ -127,7 +133,7 @@ static int age(struct lb_active_run *run, struct lb_actor *actor, struct lb_erro
     if (rc == 0 && lb_strategy_has(actor->plan, LB_S_REGISTER))
         rc = run->request->strategy->flow->class(actor, LB_S_REGISTER, err);
     if (rc == 0 && plan.n_items[LB_AGED_DEAD] > 0)
-        rc = stand_before(run, err);
+        rc = lb_backlog_take_snapshot(run, err);
     if (rc == 0)
         rc = lb_aged_table_fill(&plan, (enum lb_aged_statistics)scenario->statistics, actor,
                                 run->space, run->stop != NULL ? &run->stop->requested : NULL, err);
@@ -165,7 +171,7 @@ static int fill(struct lb_active_run *run, struct lb_operator *op, const char *p
     uint64_t dead = scenario->dead_rows, locked = scenario->locked_ahead;
     int rc = lb_putters_put(run, op, 1, dead, payload, err);
     if (rc == LB_OK && dead > 0)
-        rc = stand_before(run, err);
+        rc = lb_backlog_take_snapshot(run, err);
     if (rc == LB_OK && dead > 0)
         rc = use_up(run, op, err);
     if (rc == LB_OK)

@@ -6,38 +6,20 @@
  */
 #include "stages.h"
 
+#include "backlog.h"
 #include "intervals.h"
 
 #include <string.h>
 
 static void take_snapshot(struct lb_active_run *run)
 {
-    static const struct lb_conn_options options = {.role = "old snapshot",
-                                                   .isolation = LB_ISO_REPEATABLE_READ};
-    struct lb_session *session = &run->snapshot;
     struct lb_error err;
-    const struct lb_db *db = run->team->db;
-    int rc = lb_session_open(session, db, run->space, &options, &err);
-    run->has_snapshot = rc == 0;
-    if (rc == 0)
-        rc = lb_session_begin(session, LB_BEGIN_DEFERRED, &err);
-    if (rc == LB_OK)
-        rc = db->take_snapshot(session->conn, &err);
+    int rc = lb_backlog_take_snapshot(run, &err);
     if (rc > LB_OK)
         lb_fail(&err, LB_E_ENV, "phase %s: no snapshot: %s",
-                run->request->scenario->stages[run->stage].name, session->message);
+                run->request->scenario->stages[run->stage].name, run->snapshot.message);
     if (rc != LB_OK)
         lb_team_fail(run->team, &err);
-}
-
-static void drop_snapshot(struct lb_active_run *run)
-{
-    struct lb_error ignored;
-    if (!run->has_snapshot)
-        return;
-    lb_session_rollback(&run->snapshot, &ignored);
-    lb_session_close(&run->snapshot);
-    run->has_snapshot = false;
 }
 
 static void sum_waits(const struct lb_active_run *run, uint64_t sums[LB_COARSE_BUCKETS])
@@ -56,10 +38,10 @@ static void enter(struct lb_active_run *run, uint32_t number, uint64_t now_ns)
     sum_waits(run, run->stage_sums);
     atomic_store(&run->team->no_faults, !stage->faults);
     atomic_store(&run->team->no_readers, !stage->readers);
-    if (stage->snapshot && !run->has_snapshot)
+    if (stage->snapshot)
         take_snapshot(run);
-    else if (!stage->snapshot)
-        drop_snapshot(run);
+    else
+        lb_backlog_drop_snapshot(run);
 }
 
 static void leave(struct lb_active_run *run, uint64_t now_ns)
@@ -106,5 +88,5 @@ void lb_stages_end(struct lb_active_run *run)
     if (run->request->scenario->n_stages == 0)
         return;
     leave(run, lb_now_ns());
-    drop_snapshot(run);
+    lb_backlog_drop_snapshot(run);
 }

@@ -71,6 +71,38 @@ static int check_capacities(const struct lb_strategy *strategy, const struct lb_
     return rc;
 }
 
+/* For a file of statements. */
+static int file_supported(const struct lb_strategy *strategy, const struct lb_file *file,
+                          const struct lb_db *db, uint64_t caps, const struct lb_scenario *scenario,
+                          struct lb_error *err)
+{
+    if (file == NULL)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements for %s", strategy->name,
+                       db->product);
+    if (!lb_file_supports(file, db, err)) {
+        err->code = LB_E_UNSUPPORTED;
+        return LB_E_UNSUPPORTED;
+    }
+    if (scenario->period_ns > 0 && !lb_file_uses(file, LB_SLOT_PERIOD_MS))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s knows no period", strategy->name);
+    if (scenario->put_batch > 1 && lb_file_uses(file, LB_SLOT_UNIQUE_KEY))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "put-batch: %s refuses single items (:unique_key), and a put of several "
+                       "would be refused in part: 1",
+                       strategy->name);
+    if (caps != 0 && (strategy->needs & ~caps & LB_CAP_REPLICA) != 0)
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s reads on a replica, and -d names one server: give it several hosts",
+                       strategy->name);
+    if (caps != 0 && check_pipeline(db, caps, scenario, err) != 0)
+        return err->code;
+    uint64_t missing = caps != 0 ? strategy->needs & ~caps : 0;
+    if (missing != 0)
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s needs %s, which this %s does not have",
+                       strategy->name, lb_cap_name(missing & (~missing + 1)), db->product);
+    return 0;
+}
+
 int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *file,
                      const struct lb_db *db, uint64_t caps, const struct lb_scenario *scenario,
                      struct lb_error *err)
@@ -107,24 +139,5 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
                    : 0;
     if (strategy->guest != NULL)
         return program_supported(strategy, db, scenario, err);
-    if (file == NULL)
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no statements for %s", strategy->name,
-                       db->product);
-    if (!lb_file_supports(file, db, err)) {
-        err->code = LB_E_UNSUPPORTED;
-        return LB_E_UNSUPPORTED;
-    }
-    if (scenario->period_ns > 0 && !lb_file_uses(file, LB_SLOT_PERIOD_MS))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s knows no period", strategy->name);
-    if (caps != 0 && (strategy->needs & ~caps & LB_CAP_REPLICA) != 0)
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "%s reads on a replica, and -d names one server: give it several hosts",
-                       strategy->name);
-    if (caps != 0 && check_pipeline(db, caps, scenario, err) != 0)
-        return err->code;
-    uint64_t missing = caps != 0 ? strategy->needs & ~caps : 0;
-    if (missing != 0)
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s needs %s, which this %s does not have",
-                       strategy->name, lb_cap_name(missing & (~missing + 1)), db->product);
-    return 0;
+    return file_supported(strategy, file, db, caps, scenario, err);
 }

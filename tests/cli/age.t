@@ -82,7 +82,7 @@ is($refused, 5, 'SQLite has no dead rows');
 like($nothing, qr/^Not measured with dead items: SQLite keeps no dead rows: it removes a row at once$/m, '... in words');
 
 # --- the missing index ---
-# Either is a good answer on PostgreSQL: which one reads fewer pages depends on what can be vacuumed beside other sessions.
+# Either is a good answer on PostgreSQL: other sessions keep dead rows from the vacuum, and these decide between the two.
 my $missing = { sqlite => qr/^job \(status, id\)$/, postgresql => qr/^job \((?:id\) WHERE status = 'new'|status, id\))$/, mariadb => qr/^job \(status, id\)$/ };
 for my $uri (@uris) {
     my ($engine) = $uri =~ /^(\w+)/;

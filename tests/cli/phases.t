@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Phases of a scenario: what a file may say, and that each phase does what it says and no other does.
+# Phases of a scenario: the keys of a file, and the effect of each in its phase and in no other.
 use strict;
 use warnings;
 use FindBin;
@@ -11,7 +11,7 @@ use Test::More;
 my $head = "shape = queue\nworkers = 2\nproducers = 1\nrate = 100/s\nhold = 1ms\nwarmup = 0\n";
 my $calm = "[phase calm]\nshare = 50%\n";
 
-# What does not fit is one line with its place.
+# Bad input is one line with its place.
 my @bad = (
     ['shares', "$head$calm\[phase b]\nshare = 40%\n", qr/: phases: the shares come to 90%, not 100%$/],
     ['no share', "$head$calm\[phase b]\n", qr/: phase b: needs a share$/],

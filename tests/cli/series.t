@@ -49,7 +49,7 @@ my ($folder) = $stored =~ m{(.*)/};
 ($status, $out) = lockbench('report', $folder, '-o', '-');
 like($out, qr/"intervals":\[\[\[0,\d+,\d+,\d+,\d+,\d+,\d+(?:\.\d+)?,0\.\d+,/, '... and the page, behind the numbers of an interval');
 
-# Waiting workers: the refusals are what the server is asked in a second, and fewer with a longer pause.
+# Waiting workers: the refusals are the questions to the server in a second, and fewer with a longer pause.
 my %asked;
 for my $pause ('20ms', '400ms') {
     ($status, $out, $err) = lockbench('run', '-s', 'skip-locked', '-S', 'idle', '--poll', $pause, '--poll-max', $pause, '--duration', '1200ms', '--series', $file, '-q');
@@ -68,7 +68,7 @@ is($rows[0]{database_bytes}, '', '... beside which SQLite is not asked');
 # Nothing is left, and nothing replaced, where the run cannot begin or the file cannot be written.
 spew('kept.csv', "kept\n");
 my $kept = scratch() . '/kept.csv';
-($status) = lockbench('run', '-s', $lock, '-d', 'sqlite:/no/such/folder/file', '--series', $kept);
+($status) = lockbench('run', '-s', $lock, '-d', 'sqlite:' . scratch() . '/no/such/file', '--series', $kept);
 isnt($status, 0, 'a run that cannot begin');
 is(slurp($kept), "kept\n", '... leaves the file');
 ($status, $out, $err) = lockbench('run', '-s', $lock, '--duration', '1s', '--series', scratch());

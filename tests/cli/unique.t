@@ -20,6 +20,9 @@ is($cell->{guarantees}{unique}{verdict}, 'held', '... as the verdict says');
 cmp_ok($cell->{runs}[0]{operations}{put}{answers}{duplicate} // 0, '>', 0, '... and puts were refused');
 my $violated = grep { (lockbench(@run, '--opt', 'put=looked', '--seed', $_))[0] == 1 } 1 .. 3;
 cmp_ok($violated, '>', 0, 'a look before the insert: violated');
+($status, undef, $err) = lockbench(@run, '--put-batch', 5);
+is($status, 2, 'a put of several items, one of which may be refused: refused') or diag $err;
+like($err, qr/put-batch: once-only refuses single items \(:unique_key\)/, '... in words');
 ($status, $out) = lockbench('explore', '-s', $file);
 like($out, qr/^  unique +not tested/m, 'explore puts no two items of a key, and says that it did not test it') or diag $out;
 

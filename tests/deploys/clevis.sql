@@ -5,7 +5,7 @@
 -- option: stale_ms = 60000
 -- attempts: max_attempts
 -- limit: stale_ms
--- summary: a reclaim of what is stale has no cap
+-- summary: a reclaim of stale jobs has no cap
 -- origin: https://github.com/nazarli-shabnam/clevis/issues/130
 
 -- name: setup

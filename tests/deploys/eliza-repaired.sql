@@ -5,7 +5,7 @@
 -- option: stale_ms = 60000
 -- attempts: max_attempts
 -- limit: stale_ms
--- summary: the recovery goes by the limit of the job
+-- summary: the recovery uses the limit of the job
 -- origin: https://github.com/elizaOS/eliza/issues/10854
 
 -- name: setup

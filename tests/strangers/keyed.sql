@@ -1,7 +1,7 @@
 -- At most `limit` jobs of a customer at a time: a claim takes a place of the customer, and the end of the job
 -- gives it back. take=looked counts the running jobs, and nothing keeps two claims from counting together;
--- take=any does not count. end=again gives a place back also for a job that a recovery took, whose place it had
--- given back already (solid_queue PR #761: a limit of 1 ran 11 times). back=jobs frees the jobs of dead workers,
+-- take=any does not count. end=again gives a place back twice: a recovery gave it back with the job, and the late
+-- worker does so again (solid_queue PR #761: a limit of 1 ran 11 times). back=jobs frees the jobs of dead workers,
 -- and not their places (solid_queue #546). Truth expected: counted right; looked broken where two write at a
 -- time, any broken: key-limit; end=again broken: key-limit; back=jobs broken: no-loss.
 --

@@ -536,11 +536,10 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
     if (f->has_renew && is_renewed(cell))
         return advise_renewal(o);
     if (cell->is_explored && cell->explored.leaves)
-        return (struct lb_advice){
-            .quotes = {&o->leave, &o->recover},
-            .text =
-                "a process that ends in order signs off others, whose items are freed then: let "
-                "unregister remove the row of its own process only"};
+        return (struct lb_advice){.quotes = {&o->leave, &o->recover},
+                                  .text = "a process that ends in order also signs off others, and "
+                                          "their items are freed: let "
+                                          "unregister remove the row of its own process only"};
     if (cell->is_explored && cell->explored.errors && cell->explored.rounds > 1 &&
         o->operator.line != 0)
         return advise_operator(o);

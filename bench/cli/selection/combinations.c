@@ -345,36 +345,6 @@ int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, s
 
 /* --- what the strategies make of it --- */
 
-static bool has_groups(const struct lb_cell *cell)
-{
-    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_GROUP);
-}
-
-static bool has_keys(const struct lb_cell *cell)
-{
-    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_KEY);
-}
-
-static bool has_tenants(const struct lb_cell *cell)
-{
-    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_TENANT);
-}
-
-static bool has_priorities(const struct lb_cell *cell)
-{
-    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_PRIORITY);
-}
-
-static bool has_due(const struct lb_cell *cell)
-{
-    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_DUE);
-}
-
-static bool has_unique_keys(const struct lb_cell *cell)
-{
-    return cell->file != NULL && lb_file_uses(cell->file, LB_SLOT_UNIQUE_KEY);
-}
-
 /* A program says by its answers what it can do. */
 static bool renews(const struct lb_cell *cell)
 {
@@ -395,17 +365,19 @@ static int check_use(const struct lb_report *report, const struct lb_override *o
 {
     static const struct {
         const char *key;
+        enum lb_slot slot; /* of a put, if there is no function */
         bool (*uses)(const struct lb_cell *cell);
         const char *why;
-    } needs[] = {{"groups", has_groups, "queues that put their items with :group"},
-                 {"keys", has_keys, "queues that put their items with :key"},
-                 {"key-zipf", has_keys, "queues that put their items with :key"},
-                 {"tenants", has_tenants, "queues that put their items with :tenant"},
-                 {"priority", has_priorities, "queues that put their items with :priority"},
-                 {"due", has_due, "queues that put their items with :due"},
-                 {"unique", has_unique_keys, "queues that put their items with :unique_key"},
-                 {"renew", renews, "strategies with a section renew or heartbeat"},
-                 {"overrun", is_lease, "leases, which a hold can outlast"}};
+    } needs[] = {
+        {"groups", LB_SLOT_GROUP, NULL, "queues that put their items with :group"},
+        {"keys", LB_SLOT_KEY, NULL, "queues that put their items with :key"},
+        {"key-zipf", LB_SLOT_KEY, NULL, "queues that put their items with :key"},
+        {"tenants", LB_SLOT_TENANT, NULL, "queues that put their items with :tenant"},
+        {"priority", LB_SLOT_PRIORITY, NULL, "queues that put their items with :priority"},
+        {"due", LB_SLOT_DUE, NULL, "queues that put their items with :due"},
+        {"unique", LB_SLOT_UNIQUE_KEY, NULL, "queues that put their items with :unique_key"},
+        {"renew", 0, renews, "strategies with a section renew or heartbeat"},
+        {"overrun", 0, is_lease, "leases, which a hold can outlast"}};
     size_t n = sizeof needs / sizeof needs[0], k = 0, n_asked = 0;
     const struct lb_cell *one = NULL;
     while (k < n && strcmp(needs[k].key, override->key->name) != 0)
@@ -416,7 +388,8 @@ static int check_use(const struct lb_report *report, const struct lb_override *o
         const struct lb_cell *cell = &report->cells[i];
         if (cell->state == LB_CELL_SKIPPED || cell->is_explored)
             continue;
-        if (needs[k].uses(cell))
+        if (needs[k].uses != NULL ? needs[k].uses(cell)
+                                  : cell->file != NULL && lb_file_uses(cell->file, needs[k].slot))
             return 0;
         n_asked += one == NULL || cell->strategy != one->strategy;
         one = cell;

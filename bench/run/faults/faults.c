@@ -142,17 +142,16 @@ static void inject_outside(struct lb_active_run *run, const struct lb_fault_kind
 {
     const struct lb_scenario *scenario = run->request->scenario;
     struct lb_error err = {0};
-    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count; done++) {
+    for (uint64_t done = 0; scenario->fault_count == 0 || done < scenario->fault_count;) {
         if (!lb_team_wait(run->team, lb_now_ns() + scenario->fault_interval_ns, LB_PHASE_DRAIN))
             return;
-        if (atomic_load(&run->team->no_faults)) {
-            done--;
+        if (atomic_load(&run->team->no_faults))
             continue;
-        }
         if (kind->inject_outside(run, session, log, &err) < 0) {
             lb_team_fail(run->team, &err);
             return;
         }
+        done++;
     }
 }
 

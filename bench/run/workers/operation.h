@@ -94,11 +94,11 @@ int lb_operate_sweep(struct lb_operator *op, struct lb_error *err);
 /* Records that the process of the operator's actor, with that log number, is alive; enrolls: for
  * the first time, by section register. */
 int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct lb_error *err);
-/* The process of the worker with that log ends in order, with nothing in hand: recorded as the end
- * of its session. */
 /* Section stop of a worker that was asked to stop; not recorded, as a worker that goes has nothing.
  */
 int lb_operate_stop(struct lb_operator *op, struct lb_error *err);
+/* The process of the worker with that log ends in order, with nothing in hand: recorded as the end
+ * of its session. */
 int lb_operate_sign_off(struct lb_operator *op, uint32_t log, struct lb_error *err);
 /* The whole class: LB_OP_CLEAR_ALL, LB_OP_RESET_ALL or LB_OP_RECOVER. */
 int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err);
