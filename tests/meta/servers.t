@@ -3,6 +3,7 @@
 # fails half-way, and nothing left behind by any of it.
 use strict;
 use warnings;
+use Fcntl qw(LOCK_EX);
 use File::Temp qw(tempdir);
 use POSIX ();
 use Test::More;
@@ -100,6 +101,10 @@ for (1 .. 6000) {
     select undef, undef, undef, 0.1;
 }
 ok(defined $again && $again != $died, 'what dies is started again');
+# The new process is there before the watch is done with its start.
+open my $set, '<', "$top/a/.lockbench-servers" or die;
+flock $set, LOCK_EX or die;
+close $set;
 # A server that cannot be started again is left alone after three tries.
 my $said = sub { open my $watched, '<', "$top/watched" or return ''; local $/; return scalar <$watched> // '' };
 my $settings = "$top/a/$row[0]/data/postgresql.auto.conf";
