@@ -104,6 +104,32 @@ static void names_are_names_in_quotes_as_well(void **state)
         }
 }
 
+/* A literal or a name with an apostrophe is no function that cannot be understood. */
+static void words_are_found_in_bodies_of_functions_and_not_in_literals(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"backend_xid", NULL};
+    static const struct {
+        const char *sql;
+        bool has;
+    } cases[] = {
+        {"SELECT backend_xid", true},
+        {"SELECT 1", false},
+        {"SELECT 'backend_xid'", false},
+        {"CREATE FUNCTION f() AS $$ SELECT backend_xid $$", true},
+        {"CREATE FUNCTION f() AS 'SELECT backend_xid'", true},
+        {"CREATE FUNCTION f() AS $$ SELECT 'it $$", true},
+        {"DO $$ BEGIN EXECUTE $e$ SELECT backend_xid $e$; END $$", true},
+        {"DO $$ SELECT 'it $$", true},
+        {"SELECT 'it", true},
+        {"SELECT $q$it's$q$ <> ''", false},
+        {"UPDATE item AS \"it's\" SET id = 1", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (lb_sql_has_any(cases[i].sql, LB_SQL_POSTGRES, words) != cases[i].has)
+            fail_msg("%s: %d", cases[i].sql, !cases[i].has);
+}
+
 /* --- any tokens, written in any way --- */
 
 enum { MOST = 30 };
@@ -238,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_engine_has_its_own_quotes_and_comments),
         cmocka_unit_test(names_are_names_in_quotes_as_well),
+        cmocka_unit_test(words_are_found_in_bodies_of_functions_and_not_in_literals),
         cmocka_unit_test(comments_blanks_and_case_change_no_token),
         cmocka_unit_test(any_bytes_are_read_to_their_end),
     };

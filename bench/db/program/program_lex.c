@@ -413,24 +413,28 @@ void lb_tokens_free(struct lb_tokens *tokens)
     *tokens = (struct lb_tokens){0};
 }
 
-/* A function's body: AS $$..$$, or AS '..' with doubled quotes. */
-static bool has_any(struct lb_lexer lexer, const char *const *words)
+/* A function's body: AS $$..$$, or AS '..' with doubled quotes. Other text in dollar quotes may be
+ * SQL as well, for EXECUTE, or a literal: what is not understood there (if_bad) has none of the
+ * words. */
+static bool has_any(struct lb_lexer lexer, const char *const *words, bool if_bad)
 {
-    for (bool is_as = false;;) {
+    for (bool is_code = false;;) {
         struct lb_token token = lb_lexer_next_word(&lexer);
         struct lb_lexer body = lexer;
         if (token.kind == LB_T_END)
             return false;
-        if (token.kind == LB_T_BAD || lb_token_is_any(&token, words))
+        if (token.kind == LB_T_BAD)
+            return if_bad;
+        if (lb_token_is_any(&token, words))
             return true;
-        bool is_body = token.kind == LB_T_QUOTED && (*token.text == '$' || is_as);
-        size_t quote =
-            is_body && *token.text == '$' ? dollar_tag(token.text, token.text + token.length) : 1;
+        bool is_dollar = token.kind == LB_T_QUOTED && *token.text == '$';
+        size_t quote = is_dollar ? dollar_tag(token.text, token.text + token.length) : 1;
         body.at = token.text + quote;
         body.end = token.text + token.length - quote;
-        if (is_body && has_any(body, words))
+        if ((is_dollar || (token.kind == LB_T_QUOTED && *token.text == '\'' && is_code)) &&
+            has_any(body, words, is_code))
             return true;
-        is_as = lb_token_is(&token, "as");
+        is_code = lb_token_is(&token, "as") || lb_token_is(&token, "do");
     }
 }
 
@@ -439,7 +443,7 @@ bool lb_sql_has_any(const char *sql, enum lb_dialect dialect, const char *const 
     struct lb_lexer lexer;
     lb_lexer_init(&lexer, sql, strlen(sql), 1);
     lexer.dialect = dialect;
-    return has_any(lexer, words);
+    return has_any(lexer, words, true);
 }
 
 bool lb_sql_begins(const char *sql, enum lb_dialect dialect, const char *const *words)
