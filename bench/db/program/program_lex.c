@@ -413,9 +413,8 @@ void lb_tokens_free(struct lb_tokens *tokens)
     *tokens = (struct lb_tokens){0};
 }
 
-/* A function's body: AS $$..$$, or AS '..' with doubled quotes. Other text in dollar quotes may be
- * SQL as well, for EXECUTE, or a literal: what is not understood there (if_bad) has none of the
- * words. */
+/* A function's body: AS $$..$$, or AS '..' with doubled quotes. Other text in dollar quotes is a
+ * statement for EXECUTE, or a literal. if_bad: the answer for a text that is not understood. */
 static bool has_any(struct lb_lexer lexer, const char *const *words, bool if_bad)
 {
     for (bool is_code = false;;) {
