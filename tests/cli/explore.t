@@ -218,6 +218,29 @@ unlike($out, qr/DELETE/, 'whoever is told that both are over completes neither')
 ($status, $out) = explore('-s', $several, @two, '--replay', '000000');
 like($out, qr/renewed 2 of 2.*completed 2 of 2/s, '... else it completes both') or diag $out;
 
+# A release that the engine refuses is tried again. The other moves are run behind the refused try alone, so the hold has to go on
+# until the try that succeeds: else the grant at step 7 would come after the hold.
+my $busy = spew('refused.sql', <<'SQL');
+-- strategy: refused
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE door (name varchar(64) PRIMARY KEY, owner varchar(64));
+-- name: resource
+INSERT INTO door (name) VALUES (:resource);
+-- name: acquire tx=one begin=immediate
+SELECT 1 FROM door WHERE name = :resource;
+UPDATE door SET owner = :worker WHERE name = :resource;
+-- name: release tx=one begin=immediate
+UPDATE door SET owner = NULL WHERE name = :resource;
+-- name: teardown
+DROP TABLE door;
+SQL
+my ($without) = explore('-s', $busy, '--replay', '0001110011');
+my ($with, $printed) = explore('-s', $busy, '--replay', '00010110011');
+is("$without $with", '1 1', 'a release that is busy at first: the verdict is that of the schedule without this try') or diag $printed;
+like($printed, qr/granted\s+resource\s+0\s+at\s+step\s+7\s+while\s+worker\s+0\s+held\s+it\s+from\s+step\s+3\s+to\s+step\s+8/, '... and the hold lasts until the next try');
+
 # A rescuer lists what has run for too long, and frees it later: it is stopped in between, while others have it.
 my $listed = spew('listed.sql', <<'SQL');
 -- strategy: listed

@@ -478,6 +478,7 @@ int lb_task_begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_er
 {
     task->trace = LB_TRACE_NOTHING;
     task->story_try = task->story_n;
+    task->try_event = task->log.n_events;
     task->claims = 0;
     task->try_moves = task->may_go ? 1 : 0;
     task->try_touched = (struct lb_footprint){0};
@@ -553,6 +554,7 @@ bool lb_task_retries(struct lb_task *task, int answer, bool learned)
     task->story_n = task->story_try;
     if (task->session.in_tx || learned || keeps_session_locks(task))
         leave_trace(task, LB_TRACE_CHANGES);
+    task->refused_event = task->try_event;
     task->refused = (struct lb_refused){.is_refused = true,
                                         .is_own = true,
                                         .first = task->try_first,

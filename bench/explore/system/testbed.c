@@ -332,12 +332,14 @@ static uint64_t objects_ended(struct lb_testbed *testbed, struct lb_task *task,
     }
 }
 
-/* True if the judge uses the begin of a refused operation. A refused try of a worker that dies
- * later shows that it was still in line; a refused release or renewal ends the hold. */
+/* True if the judge uses the begin of a failed operation. A refused try of a worker that dies later
+ * shows that it was still in line; a release that fails, or a refused renewal, ends the hold. */
 static bool is_judged(const struct lb_testbed *testbed, const struct lb_event *event)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
-    if (event->op == LB_OP_RELEASE || event->op == LB_OP_RENEW)
+    if (event->op == LB_OP_RELEASE)
+        return true;
+    if (event->op == LB_OP_RENEW)
         return event->answer == LB_REFUSED;
     return event->op == LB_OP_ACQUIRE && plan->deaths + plan->cuts > 0 &&
            (plan->strategy->claims & LB_G_BIT(LB_G_FIFO)) != 0;
@@ -390,18 +392,26 @@ static void take_refusal(struct lb_testbed *testbed, struct lb_task *task, struc
     }
     for (size_t i = ret->first; i <= testbed->n_moves && ret->is_own; i++)
         testbed->idle[i] = true;
+    if (task->op.last != LB_OP_RELEASE)
+        return;
+    /* The search runs the moves of others behind this try only. For the judge a hold ends when its
+     * release begins, whatever the answer: with this try in the history no move of others would be
+     * seen within the hold. The schedule without the try has the same history as this one. */
+    task->log.n_events = task->refused_event;
+    if (task->n_events_seen > task->refused_event)
+        task->n_events_seen = task->refused_event;
 }
 
 static void collect(struct lb_testbed *testbed, struct lb_task *task, bool is_mover,
                     struct lb_moved *ret)
 {
     testbed->written |= task->touched.writes | task->touched.commits;
+    if (task->refused.is_refused)
+        take_refusal(testbed, task, &ret->refused[task->number]);
     look_at_events(testbed, task);
     lb_footprint_add(&ret->touched, &task->touched);
     ret->answer =
         (ret->answer ^ task->digest ^ (uint64_t)task->state) * UINT64_C(0x9e3779b97f4a7c15);
-    if (task->refused.is_refused)
-        take_refusal(testbed, task, &ret->refused[task->number]);
     if (((task->touched.reads | task->touched.writes) & LB_BIT_ADVISORY) != 0)
         testbed->used_advisory = true;
     testbed->n_records_total += task->n_executed;

@@ -136,11 +136,13 @@ struct lb_task {
     struct lb_footprint owed_touched; /* what it touched otherwise */
     struct lb_prepared own_rows;
     struct lb_prepared locking[LB_FOOTPRINT_TABLES]; /* a blocker's statements */
-    uint64_t claims;     /* items that the claim under way has been answered: lb_object_of */
-    uint64_t began;      /* those whose claim the history has seen begin */
-    unsigned try_moves;  /* moves that the present try has taken */
-    size_t try_first;    /* number of the first of them */
-    enum lb_trace trace; /* its traces so far */
+    uint64_t claims;      /* items that the claim under way has been answered: lb_object_of */
+    uint64_t began;       /* those whose claim the history has seen begin */
+    unsigned try_moves;   /* moves that the present try has taken */
+    size_t try_first;     /* number of the first of them */
+    size_t try_event;     /* number of its first event in the log */
+    size_t refused_event; /* the same, of the try that was refused in this move */
+    enum lb_trace trace;  /* its traces so far */
     struct lb_footprint try_touched;
     struct lb_refused refused; /* in this move */
     unsigned n_refusals;       /* of the present operation, that count */
