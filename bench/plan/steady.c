@@ -5,6 +5,8 @@
  */
 #include "steady.h"
 
+#include "schedule.h"
+
 #include <string.h>
 
 const char *lb_steadiness_name(enum lb_steadiness_verdict verdict)
@@ -24,8 +26,8 @@ static const char *why_not(const struct lb_outcome *run)
     const struct lb_scenario *scenario = &run->config;
     if (scenario->drain)
         return "a queue that is emptied has an end, and no steady state";
-    if (strncmp(scenario->rate, "phases:", 7) == 0 || strstr(scenario->rate, "repeat:") != NULL ||
-        strstr(scenario->rate, "phases:") != NULL)
+    if (lb_schedule_is_trace(scenario->rate) || strncmp(scenario->rate, "phases:", 7) == 0 ||
+        strstr(scenario->rate, "repeat:") != NULL || strstr(scenario->rate, "phases:") != NULL)
         return "the rate is planned to change";
     if (scenario->n_stages > 0)
         return "it has phases";

@@ -21,6 +21,7 @@
 #define GRACE_NS UINT64_C(2000000000)
 /* The maximum for holds of any length, if the user does not want to wait. */
 #define CUT_SHORT_NS UINT64_C(5000000000)
+#define LONG_HOLD_NS UINT64_C(60000000000)
 /* A cancelled worker that has not returned after this time waits for a server that hangs. */
 #define STANDSTILL_S UINT64_C(60)
 /* A process that has not ended by then is killed. If no user waits for the end, the process may
@@ -166,13 +167,22 @@ static void give_up(struct lb_active_run *run, uint64_t since_ns)
     lb_leash_pull_late();
 }
 
+/* The longest hold that the end waits for. Of a distribution, at most a minute, or twice the mean.
+ */
+static uint64_t longest_hold_ns(const struct lb_scenario *scenario)
+{
+    const uint64_t twice_ns = 2 * scenario->hold_ns, most_ns = lb_scenario_hold_most_ns(scenario);
+    const uint64_t long_ns = most_ns < LONG_HOLD_NS ? most_ns : LONG_HOLD_NS;
+    return twice_ns > long_ns ? twice_ns : long_ns;
+}
+
 void lb_phases_stop(struct lb_active_run *run)
 {
     struct lb_team *team = run->team;
     const struct lb_scenario *scenario = run->request->scenario;
     lb_team_raise(team, LB_PHASE_STOP);
     lb_backlog_free(run);
-    uint64_t grace_ns = lb_now_ns() + GRACE_NS + 2 * scenario->hold_ns +
+    uint64_t grace_ns = lb_now_ns() + GRACE_NS + longest_hold_ns(scenario) +
                         (scenario->overrun > 0 ? 4 * scenario->ttl_ns : 0);
     const uint64_t short_ns = lb_now_ns() + CUT_SHORT_NS;
     while (!lb_phases_tick(run, LB_ENDED, run->n_started, UINT64_MAX)) {

@@ -465,9 +465,12 @@ static int make_load(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     struct lb_team *team = run->team;
+    int rc = lb_service_init(scenario, &team->service, err);
+    if (rc != 0)
+        return rc;
     if (scenario->rate[0] != '\0') {
         team->open_loop = true;
-        int rc = lb_scenario_schedule(scenario, run->request->seed, &team->schedule, err);
+        rc = lb_scenario_schedule(scenario, run->request->seed, &team->schedule, err);
         if (rc != 0)
             return rc;
         lb_schedule_share(&team->schedule, run->share.arrivals);
@@ -627,6 +630,10 @@ void lb_run_release(struct lb_active_run *run)
     }
     if (run->team != NULL && run->team->due_ns != NULL)
         lb_shared_free(run->team->due_ns, run->team->n_due * sizeof *run->team->due_ns);
+    if (run->team != NULL) {
+        lb_schedule_close(&run->team->schedule);
+        lb_service_release(&run->team->service);
+    }
     lb_shared_free(run->shared, shared_size(run->n_slots));
     lb_shared_free(run->histograms, histograms_size(run->n_slots));
     lb_readers_release(run->readers);

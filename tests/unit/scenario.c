@@ -65,6 +65,8 @@ static void demands_are_in_the_bound(void **state)
     assert_true(demand("fault", "kill", true) > UINT64_C(30000000000));
     assert_true(demand("fault", "kill", true) > demand("fault", "kill", false));
     assert_int_equal(demand("hold", "2000000h", true), UINT64_MAX);
+    /* The longest time of a distribution: of this one, with a mean of 3 ms, 10 s. */
+    assert_true(demand("hold", "pareto:1ms,1.5", false) > UINT64_C(9999000000));
 
     /* A built-in scenario's own bound grows; the user's does not. */
     assert_int_equal(lb_scenario_load("mutex-hot", &scenario, &err), 0);

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -277,6 +278,86 @@ static void many_threads_share_one_schedule(void **state)
     }
 }
 
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* The file need not be in order. The first is at 0; equal times stay apart; then there are none. */
+static void a_trace_is_followed(void **state)
+{
+    char path[] = "/tmp/lb-trace-XXXXXX", text[64];
+    struct lb_schedule s, part;
+    struct lb_error err;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    write_file(path, "created\n1764316802.5\n1764316800.000001\n1764316800.250001\n1764316802.5\n");
+    snprintf(text, sizeof text, "trace:%s,speed=2", path);
+    assert_int_equal(lb_schedule_open(&s, text, 1, &err), 0);
+    lb_schedule_again(&s, &part);
+    lb_schedule_share(&part, (struct lb_arrivals){.first = 1, .n = 1, .of = 2});
+    const uint64_t last = 1249999500;
+    double place = 0;
+    assert_int_equal(lb_schedule_next(&s, NULL), 0);
+    assert_int_equal(lb_schedule_next(&s, NULL), 125000000);
+    assert_int_equal(lb_schedule_next(&s, NULL), last);
+    assert_int_equal(lb_schedule_next(&s, &place), last);
+    assert_near(place, 3, 1e-9);
+    assert_int_equal(lb_schedule_next(&s, NULL), LB_SCHEDULE_END);
+    assert_near(lb_schedule_expected(&s, 0), 0, 1e-9);
+    assert_near(lb_schedule_expected(&s, 1), 1, 1e-9);
+    assert_near(lb_schedule_expected(&s, last), 2, 1e-9);
+    assert_near(lb_schedule_expected(&s, 9 * last), 4, 1e-9);
+    assert_int_equal(lb_schedule_next(&part, NULL), 125000000);
+    assert_int_equal(lb_schedule_next(&part, NULL), last);
+    assert_int_equal(lb_schedule_next(&part, NULL), LB_SCHEDULE_END);
+    lb_schedule_close(&s);
+    remove(path);
+}
+
+/* The message has the file, the line, and a way out. */
+static void bad_traces_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"1\n2026-11-28 08:00:00\n",
+         ":2: '2026-11-28 08:00:00' is not a number of seconds: in SQL"},
+        {"1764316800123\n", ":1: '1764316800123' is not a number of seconds: it is too large"},
+        {"time\n1\n\n2\n", ":3: '' is empty: leave rows without a value out"},
+        {"1,2\n", ":1: '1,2' has several columns: select one"},
+        {"1\nx\n", ":2: 'x' is not a number"},
+        {"time\n", " has no values"},
+        {"", " has no values"},
+    };
+    char path[] = "/tmp/lb-trace-XXXXXX", text[80];
+    struct lb_schedule s;
+    struct lb_error err;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_file(path, cases[i].text);
+        snprintf(text, sizeof text, "trace:%s", path);
+        assert_int_equal(lb_schedule_open(&s, text, 1, &err), LB_E_USAGE);
+        if (strstr(err.message, cases[i].message) == NULL || strstr(err.message, path) == NULL)
+            fail_msg("%s", err.message);
+    }
+    write_file(path, "1\n");
+    snprintf(text, sizeof text, "trace:%s,speed=0", path);
+    assert_int_equal(lb_schedule_open(&s, text, 1, &err), LB_E_USAGE);
+    assert_non_null(strstr(err.message, "a speed is a factor"));
+    snprintf(text, sizeof text, "trace:%s", path);
+    assert_int_equal(lb_schedule_init(&s, text, 1, &err), LB_E_USAGE); /* of a plan's demand */
+    remove(path);
+}
+
 static void bad_texts_are_refused(void **state)
 {
     (void)state;
@@ -340,6 +421,8 @@ int main(void)
         cmocka_unit_test(poisson_bursts_repeat_exactly),
         cmocka_unit_test(seeds_decide),
         cmocka_unit_test(many_threads_share_one_schedule),
+        cmocka_unit_test(a_trace_is_followed),
+        cmocka_unit_test(bad_traces_are_refused),
         cmocka_unit_test(bad_texts_are_refused),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

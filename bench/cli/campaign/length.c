@@ -26,8 +26,8 @@ enum { ENOUGH_SUCCESSES = 30, CYCLES = 50 };
 static bool may_be_short(const struct lb_report *report, const struct lb_cell *cell)
 {
     const struct lb_scenario *s = &cell->scenario;
-    bool has_times = s->fault != LB_FAULT_NONE || s->rate[0] != '\0' || s->period_ns > 0 ||
-                     s->overrun > 0 || s->renew_ns > 0 || s->stale_ns > 0 ||
+    bool has_times = s->fault != LB_FAULT_NONE || s->rate[0] != '\0' || s->holds[0] != '\0' ||
+                     s->period_ns > 0 || s->overrun > 0 || s->renew_ns > 0 || s->stale_ns > 0 ||
                      s->acquire_timeout_ns > 0;
     return !report->keeps_length && !lb_scenario_is_file(cell->scenario_path) &&
            s->shape == LB_LOCK && s->count == 0 && !has_times && s->duration_ns > SHORT_NS &&

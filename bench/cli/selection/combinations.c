@@ -35,7 +35,10 @@ static bool may_be_list(const struct lb_key *key, const char *text)
     case LB_KEY_FAULT:
         return true;
     case LB_KEY_RATE:
-        return !has_phases(text);
+        return !has_phases(text) && !lb_schedule_is_trace(text);
+    case LB_KEY_HOLD:
+        return strstr(text, "lognormal:") == NULL && strstr(text, "pareto:") == NULL &&
+               strstr(text, "file:") == NULL; /* these have commas of their own */
     case LB_KEY_TEXT:
     case LB_KEY_AGED:
     case LB_KEY_PARTS:

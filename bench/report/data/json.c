@@ -36,6 +36,7 @@ static void config_name(const struct lb_key *key, char *buf, size_t size)
 {
     snprintf(buf, size, "%s%s", key->name,
              key->type == LB_KEY_TIME    ? "_ns"
+             : key->type == LB_KEY_HOLD  ? "_ns"
              : key->type == LB_KEY_BYTES ? "_bytes"
              : key->type == LB_KEY_SHARE ? "_share"
                                          : "");
@@ -57,6 +58,7 @@ static json_t *config_json(const struct lb_scenario *scenario)
         case LB_KEY_COUNT:
         case LB_KEY_BYTES:
         case LB_KEY_TIME:
+        case LB_KEY_HOLD: /* the mean */
             memcpy(&count, field, sizeof count);
             lb_put_count(&object, name, count);
             break;
@@ -78,6 +80,8 @@ static json_t *config_json(const struct lb_scenario *scenario)
             lb_put_text(&object, name, text);
         }
     }
+    if (scenario->holds[0] != '\0')
+        lb_put_text(&object, "hold_distribution", scenario->holds);
     char phases[LB_STAGES * 100];
     if (scenario->n_stages > 0)
         lb_put_text(&object, "phases", lb_stages_text(scenario, phases, sizeof phases));

@@ -142,15 +142,13 @@ void lb_run_report(struct lb_active_run *run, const char *phase, double fraction
 /* The schedule is walked once more: arrivals that workers did not take are in none of their
  * counters.
  */
-int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
+void lb_run_count_due(struct lb_active_run *run)
 {
     struct lb_outcome *outcome = run->outcome;
     struct lb_schedule schedule;
     if (!run->team->open_loop)
-        return 0;
-    int rc = lb_scenario_schedule(run->request->scenario, run->request->seed, &schedule, err);
-    if (rc != 0)
-        return rc;
+        return;
+    lb_schedule_again(&run->team->schedule, &schedule);
     uint64_t from_ns = run->measure_ns - run->team->schedule_start_ns;
     uint64_t until_ns = run->stop_ns - run->team->schedule_start_ns, at_ns;
     size_t i = 0;
@@ -169,5 +167,4 @@ int lb_run_count_due(struct lb_active_run *run, struct lb_error *err)
         if (i < outcome->n_intervals)
             outcome->intervals[i].n_due++;
     }
-    return 0;
 }

@@ -16,6 +16,6 @@ uint64_t lb_run_refusals(const struct lb_active_run *run);
 /* Tells the user how far it has come; in the measured part, closes intervals and takes samples. */
 void lb_run_report(struct lb_active_run *run, const char *phase, double fraction);
 /* How many arrivals were meant to come, in the measured part and in each interval. */
-int lb_run_count_due(struct lb_active_run *run, struct lb_error *err);
+void lb_run_count_due(struct lb_active_run *run);
 
 #endif

@@ -87,12 +87,14 @@ uint64_t lb_scenario_demand_ns(const struct lb_scenario *s, bool is_lease)
     const double poll_ns = (double)(s->backoff == LB_BACKOFF_FIXED ? s->poll_ns : s->poll_max_ns);
     const double rivals = s->shape == LB_LOCK ? fmax(ahead, poll_ns / think_ns) : ahead;
     const double turns = s->workers > 1 ? rivals : 0;
+    /* Of a distribution: as long as the mean for each, and the longest once. */
+    const double longest_ns = (double)(lb_scenario_hold_most_ns(s) - s->hold_ns);
     double hold_ns = (double)s->hold_ns + (double)s->tx_pause_ns;
     if (s->overrun > 0)
         hold_ns += (is_lease ? 1 : 4) * (double)s->ttl_ns;
     if (s->fault == LB_FAULT_SLOW)
         hold_ns += STATEMENTS * (double)s->fault_length_ns;
-    const double calm_ns = LUCK * (turns * hold_ns + poll_ns) + ahead * SERVICE_NS;
+    const double calm_ns = LUCK * (turns * hold_ns + longest_ns + poll_ns) + ahead * SERVICE_NS;
     const struct stops stops = stops_of(s, is_lease);
     double ns = calm_ns + LUCK * fmax(turns, 1) * stops.cost_ns;
     if (stops.cost_ns < stops.period_ns)

@@ -10,8 +10,10 @@
 #include "attributes.h"
 #include "nearest.h"
 #include "schedule.h"
+#include "service.h"
 #include "units.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,12 +43,13 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("capacity", LB_KEY_TEXT, capacity, LB_KEY_LOCK, "K[,K...]",
         "number of allowed holders; one number for all resources, or one for each"),
     KEY("rate", LB_KEY_RATE, rate, LB_KEY_BOTH, "RATE",
-        "open loop: 800/s, poisson:800/s, phases:...; see lockbench-scenario(5)"),
+        "open loop: 800/s, poisson:800/s, phases:..., trace:FILE; see lockbench-scenario(5)"),
     KEY("max-pending", LB_KEY_COUNT, max_pending, LB_KEY_BOTH, "N",
         "open loop: number of arrivals that may wait; further ones are skipped and counted"),
     KEY("shared", LB_KEY_SHARE, shared, LB_KEY_LOCK, "SHARE", "share of shared acquires, 0 to 1"),
-    KEY("hold", LB_KEY_TIME, hold_ns, LB_KEY_BOTH, "TIME",
-        "time inside the hold, or spent on one item"),
+    KEY("hold", LB_KEY_HOLD, hold_ns, LB_KEY_BOTH, "TIME",
+        "time inside the hold, or spent on one item: 5ms, exp:5ms, lognormal:5ms,1.2, "
+        "pareto:5ms,2.5, file:FILE"),
     KEY("think", LB_KEY_TIME, think_ns, LB_KEY_LOCK, "TIME",
         "pause between a release and the next acquire"),
     KEY("poll", LB_KEY_TIME, poll_ns, LB_KEY_BOTH, "TIME",
@@ -284,10 +287,28 @@ static int set_rate(struct lb_scenario *scenario, const char *value, struct lb_e
     if (strlen(value) >= sizeof scenario->rate)
         return lb_fail(err, LB_E_USAGE, "rate: longer than %zu characters",
                        sizeof scenario->rate - 1);
-    int rc = closed ? 0 : lb_schedule_init(&schedule, value, 0, err);
+    int rc = closed ? 0 : lb_schedule_open(&schedule, value, 0, err);
+    if (rc == 0 && !closed)
+        lb_schedule_close(&schedule);
     if (rc == 0)
         snprintf(scenario->rate, sizeof scenario->rate, "%s", closed ? "" : value);
     return rc;
+}
+
+static int set_hold(struct lb_scenario *scenario, const char *value, struct lb_error *err)
+{
+    struct lb_service service;
+    if (strlen(value) >= sizeof scenario->holds)
+        return lb_fail(err, LB_E_USAGE, "hold: longer than %zu characters",
+                       sizeof scenario->holds - 1);
+    int rc = lb_service_parse(value, &service, err);
+    if (rc != 0)
+        return rc;
+    lb_service_release(&service);
+    scenario->hold_ns = (uint64_t)llround(service.mean_ns);
+    scenario->hold_most_ns = (uint64_t)service.most_ns;
+    snprintf(scenario->holds, sizeof scenario->holds, "%s", value);
+    return 0;
 }
 
 static int set_aged(struct lb_scenario *scenario, const char *value, struct lb_error *err)
@@ -340,7 +361,8 @@ static const char *too_large(const struct lb_key *key, const char *value, char *
         int rc = lb_parse_count(value, &number);
         if (rc == LB_UNITS_LARGE || (rc == 0 && number > most_of(key)))
             snprintf(buf, size, "%llu", (unsigned long long)most_of(key));
-    } else if (key->type == LB_KEY_TIME && lb_parse_ns(value, &number) == LB_UNITS_LARGE) {
+    } else if ((key->type == LB_KEY_TIME || key->type == LB_KEY_HOLD) &&
+               lb_parse_ns(value, &number) == LB_UNITS_LARGE) {
         bool is_ttl = key->offset == offsetof(struct lb_scenario, ttl_ns);
         snprintf(buf, size, "%s", is_ttl ? "24h" : LB_NS_MOST); /* as scenario_check.c has it */
     }
@@ -361,6 +383,8 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
             return "a count such as 8 or 1k";
         *u64_field(scenario, key) = number;
         return NULL;
+    case LB_KEY_HOLD:
+        scenario->holds[0] = '\0'; /* fall through */
     case LB_KEY_TIME:
         if (lb_parse_ns(value, &number) != 0)
             return "a time with its unit, such as 10s, 5ms or 500us";
@@ -422,6 +446,8 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
     }
     if (key->type == LB_KEY_RATE)
         return set_rate(scenario, value, err);
+    if (key->type == LB_KEY_HOLD && lb_service_is_distribution(value))
+        return set_hold(scenario, value, err);
     if (key->type == LB_KEY_AGED)
         return set_aged(scenario, value, err);
     if (key->type == LB_KEY_PARTS)
@@ -444,19 +470,11 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
 
 void lb_scenario_stretch(struct lb_scenario *s, uint64_t factor)
 {
-    uint64_t *const times[] = {&s->hold_ns,
-                               &s->ttl_ns,
-                               &s->put_interval_ns,
-                               &s->renew_ns,
-                               &s->fault_interval_ns,
-                               &s->fault_length_ns,
-                               &s->grace_ns,
-                               &s->recovery_bound_ns,
-                               &s->progress_bound_ns,
-                               &s->duration_ns,
-                               &s->poll_ns,
-                               &s->poll_max_ns,
-                               &s->skew_ns};
+    uint64_t *const times[] = {&s->hold_ns,           &s->hold_most_ns, &s->ttl_ns,
+                               &s->put_interval_ns,   &s->renew_ns,     &s->fault_interval_ns,
+                               &s->fault_length_ns,   &s->grace_ns,     &s->recovery_bound_ns,
+                               &s->progress_bound_ns, &s->duration_ns,  &s->poll_ns,
+                               &s->poll_max_ns,       &s->skew_ns};
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         *times[i] *= factor;
 }
@@ -504,6 +522,11 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         memcpy(&number, field, sizeof number);
         snprintf(buf, size, "%llu", (unsigned long long)number);
         return;
+    case LB_KEY_HOLD:
+        if (scenario->holds[0] != '\0') {
+            snprintf(buf, size, "%s", scenario->holds);
+            return;
+        } /* fall through */
     case LB_KEY_TIME:
         memcpy(&number, field, sizeof number);
         format_time(number, buf, size);

@@ -35,20 +35,22 @@ struct lb_scenario {
     char question[400]; /* the file's top comment: its question */
     enum lb_shape shape;
 
-    uint64_t workers;     /* lock: participants; queue: consumers */
-    uint64_t producers;   /* queue */
-    uint64_t processes;   /* number of forked processes for the workers; 0: threads of this one */
-    uint64_t threads;     /* that carry the workers; 0: as many as is good */
-    uint64_t pool;        /* sessions that the workers share; 0: each has its own */
-    uint64_t resources;   /* lock */
-    double zipf;          /* lock: exponent by which the resources are chosen; 0: all alike */
-    char capacity[256];   /* lock: "1", "3" or one per resource "1,2,4" */
-    char rate[256];       /* open loop: see schedule.h; empty: closed loop */
-    uint64_t max_pending; /* open loop: arrivals that may wait; more are skipped */
-    double shared;        /* lock: share of acquires in shared mode, 0..1 */
-    uint64_t hold_ns;     /* time inside the hold, or processing one item */
-    uint64_t think_ns;    /* between a release and the next acquire */
-    uint64_t poll_ns;     /* after a busy or empty answer, before the next try */
+    uint64_t workers;      /* lock: participants; queue: consumers */
+    uint64_t producers;    /* queue */
+    uint64_t processes;    /* number of forked processes for the workers; 0: threads of this one */
+    uint64_t threads;      /* that carry the workers; 0: as many as is good */
+    uint64_t pool;         /* sessions that the workers share; 0: each has its own */
+    uint64_t resources;    /* lock */
+    double zipf;           /* lock: exponent by which the resources are chosen; 0: all alike */
+    char capacity[256];    /* lock: "1", "3" or one per resource "1,2,4" */
+    char rate[256];        /* open loop: see schedule.h; empty: closed loop */
+    uint64_t max_pending;  /* open loop: arrivals that may wait; more are skipped */
+    double shared;         /* lock: share of acquires in shared mode, 0..1 */
+    uint64_t hold_ns;      /* time inside the hold, or processing one item; its mean */
+    char holds[256];       /* its distribution, see service.h; empty: it is always the same */
+    uint64_t hold_most_ns; /* the longest of a distribution; else 0 */
+    uint64_t think_ns;     /* between a release and the next acquire */
+    uint64_t poll_ns;      /* after a busy or empty answer, before the next try */
     enum lb_backoff backoff;     /* how poll grows with consecutive refusals */
     uint64_t poll_max_ns;        /* its ceiling */
     uint64_t tries;              /* refusals after which a worker gives up; 0: never */
@@ -123,6 +125,7 @@ enum lb_key_type {
     LB_KEY_ISOLATION,
     LB_KEY_FAULT,
     LB_KEY_RATE,
+    LB_KEY_HOLD, /* a time or a distribution, see service.h */
     LB_KEY_AGED,
     LB_KEY_PARTS /* VALUE:SHARE[,...], see attributes.h */
 };
@@ -156,6 +159,12 @@ size_t lb_scenario_base(const char *name);
 #define LB_SCENARIO_AGED "[aged]"
 /* True if the name is of a point of a sweep. */
 bool lb_scenario_is_swept(const char *name);
+
+/* The longest hold. */
+static inline uint64_t lb_scenario_hold_most_ns(const struct lb_scenario *scenario)
+{
+    return scenario->holds[0] != '\0' ? scenario->hold_most_ns : scenario->hold_ns;
+}
 
 /* Times by factor: for a lease that cannot be as short as the scenario has it. */
 void lb_scenario_stretch(struct lb_scenario *scenario, uint64_t factor);

@@ -19,6 +19,7 @@
 #include "schedule.h"
 
 #include "units.h"
+#include "values_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,6 +56,9 @@ static uint64_t time_within(const struct lb_schedule *schedule, uint64_t positio
 
 static uint64_t time_of(const struct lb_schedule *schedule, uint64_t position)
 {
+    if (schedule->trace != NULL)
+        return position / ONE < schedule->n_trace ? schedule->trace[position / ONE]
+                                                  : LB_SCHEDULE_END;
     if (position < schedule->cycle)
         return time_within(schedule, position);
     if (!schedule->repeat)
@@ -161,8 +165,24 @@ uint64_t lb_schedule_next(struct lb_schedule *schedule, double *ret_place)
     }
 }
 
+/* How many times of the trace are before at_ns. */
+static size_t traced_before(const struct lb_schedule *schedule, uint64_t at_ns)
+{
+    size_t low = 0, high = schedule->n_trace;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (schedule->trace[middle] < at_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 double lb_schedule_expected(const struct lb_schedule *schedule, uint64_t at_ns)
 {
+    if (schedule->trace != NULL)
+        return (double)traced_before(schedule, at_ns);
     uint64_t cycles = 0; /* whole ones */
     double sum = 0;
     if (schedule->repeat) {
@@ -190,7 +210,7 @@ double lb_schedule_expected(const struct lb_schedule *schedule, uint64_t at_ns)
 
 static const char *const accepted =
     "accepted: 800/s, poisson:800/s, phases:100/s@2s,ramp:100-1000/s@5s,burst:500,pause@3s, "
-    "repeat:PHASES";
+    "repeat:PHASES, trace:FILE[,speed=10]";
 
 /* If *text starts with prefix, skips it. */
 static bool skip(char **text, const char *prefix)
@@ -362,4 +382,51 @@ int lb_schedule_init(struct lb_schedule *schedule, const char *text, uint64_t se
     if (wrong != NULL)
         return lb_fail(err, LB_E_USAGE, "rate: '%s': %s; %s", text, wrong, accepted);
     return 0;
+}
+
+/* ---- a trace ---- */
+
+bool lb_schedule_is_trace(const char *text)
+{
+    return strncmp(text, "trace:", 6) == 0;
+}
+
+int lb_schedule_open(struct lb_schedule *schedule, const char *text, uint64_t seed,
+                     struct lb_error *err)
+{
+    char path[600];
+    double speed = 1;
+    if (!lb_schedule_is_trace(text))
+        return lb_schedule_init(schedule, text, seed, err);
+    snprintf(path, sizeof path, "%s", text + 6);
+    char *comma = strrchr(path, ',');
+    if (comma != NULL && strncmp(comma, ",speed=", 7) == 0) {
+        *comma = '\0';
+        if (lb_parse_double(comma + 7, &speed) != 0 || speed < 1e-6 || speed > 1e6)
+            return lb_fail(err, LB_E_USAGE,
+                           "rate: '%s': a speed is a factor from 0.000001 to 1000000, such as "
+                           "speed=10 for ten times as fast",
+                           text);
+    }
+    memset(schedule, 0, sizeof *schedule);
+    atomic_init(&schedule->position, 0);
+    schedule->seed = seed;
+    int rc =
+        lb_values_read("rate", path, LB_VALUES_TIMES, &schedule->trace, &schedule->n_trace, err);
+    for (size_t i = 0; rc == 0 && i < schedule->n_trace; i++)
+        schedule->trace[i] = (uint64_t)fmin((double)schedule->trace[i] / speed, 0x1p62);
+    return rc;
+}
+
+void lb_schedule_close(struct lb_schedule *schedule)
+{
+    free(schedule->trace);
+    schedule->trace = NULL;
+}
+
+void lb_schedule_again(const struct lb_schedule *schedule, struct lb_schedule *ret)
+{
+    memcpy(ret, schedule, sizeof *ret);
+    ret->own = (struct lb_arrivals){0};
+    atomic_init(&ret->position, 0);
 }

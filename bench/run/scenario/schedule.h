@@ -13,6 +13,8 @@
  *     repeat:PHASE,PHASE,...     one after the other, again and again
  *     poisson:phases:PHASE,...   the same with a random process of these rates (poisson:repeat:
  * too)
+ *     trace:FILE[,speed=10]      at the times in a file, counted from the first, ten times as fast;
+ *                                then no more arrivals. Only lb_schedule_open() takes it.
  *
  * A PHASE is one of
  *     100/s@2s                   a rate for a time; the last one of phases: may leave out the time
@@ -21,8 +23,9 @@
  *     burst:500                  500 arrivals at one instant (exactly 500, also in poisson)
  *     pause@3s                   none
  *
- * The struct holds no pointers, so it can live in memory that processes share; claiming is one
- * atomic operation on it (evenly spaced) or a short loop of them (Poisson), and allocates nothing.
+ * The struct can live in memory that processes share: the only pointer is to the times of a trace,
+ * which are read before the processes are forked. Claiming is one atomic operation on it (evenly
+ * spaced) or a short loop of them (Poisson), and allocates nothing.
  */
 #ifndef LB_SCHEDULE_H
 #define LB_SCHEDULE_H
@@ -60,12 +63,23 @@ struct lb_schedule {
     uint64_t cycle;    /* positions of all phases; likewise */
     uint64_t seed;
     struct lb_arrivals own;
+    uint64_t *trace; /* times of arrivals, ascending; NULL: there are phases */
+    size_t n_trace;
     _Atomic uint64_t position; /* where the next arrival is looked for */
 };
 
 /* Parses text. LB_E_USAGE names the error and the accepted form. */
 int lb_schedule_init(struct lb_schedule *schedule, const char *text, uint64_t seed,
                      struct lb_error *err);
+
+/* As lb_schedule_init(), and reads the file of a trace. Close what was opened. */
+int lb_schedule_open(struct lb_schedule *schedule, const char *text, uint64_t seed,
+                     struct lb_error *err);
+void lb_schedule_close(struct lb_schedule *schedule);
+bool lb_schedule_is_trace(const char *text);
+/* Starts a copy, with the arrivals of all machines, from the beginning. It is not to be closed, and
+ * ends with the schedule. */
+void lb_schedule_again(const struct lb_schedule *schedule, struct lb_schedule *ret);
 
 /* Only these are claimed here. Before the first claim. */
 void lb_schedule_share(struct lb_schedule *schedule, struct lb_arrivals own);

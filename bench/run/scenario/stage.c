@@ -242,11 +242,12 @@ int lb_scenario_schedule(const struct lb_scenario *s, uint64_t seed,
     for (uint32_t i = 0; i < s->n_stages; i++)
         has_rates |= s->stages[i].rate[0] != '\0';
     if (s->rate[0] != '\0') {
-        int rc = lb_schedule_init(ret_schedule, s->rate, seed, err);
+        int rc = lb_schedule_open(ret_schedule, s->rate, seed, err);
         const struct lb_rate_phase *phase = &ret_schedule->phases[0];
         if (rc != 0 || !has_rates)
             return rc;
-        if (ret_schedule->n_phases > 1 || phase->burst || phase->end_ns != UINT64_MAX)
+        lb_schedule_close(ret_schedule);
+        if (ret_schedule->n_phases != 1 || phase->burst || phase->end_ns != UINT64_MAX)
             return lb_fail(err, LB_E_USAGE, "rate: '%s' has phases, and so has the scenario",
                            s->rate);
         per_s = phase->from_per_s;

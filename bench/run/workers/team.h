@@ -15,6 +15,7 @@
 #include "operation.h"
 #include "run_plan.h"
 #include "schedule.h"
+#include "service.h"
 
 struct lb_pool;
 struct lb_worker_events;
@@ -63,6 +64,8 @@ struct lb_team {
     struct lb_first lost;    /* of sessions that ended */
     struct lb_first doubled; /* of operations that found their key there already */
     struct lb_first refused; /* of operations that were refused, and not for contention */
+
+    struct lb_service service; /* how long holds are */
 
     _Atomic uint32_t n_arrived;        /* by two: the worker that is about to take a number */
     atomic_int switchover;             /* enum lb_switchover */

@@ -211,7 +211,8 @@ static uint64_t hold(struct lb_worker *worker, const struct lb_request *request,
     int answer = guarded ? lb_guard_read(worker, request->resource, grant, err) : LB_OK;
     bool overruns = is_overrun_due(worker), kept = true;
     uint64_t ttl_ns = team->scenario->ttl_ns;
-    uint64_t hold_ns = overruns ? ttl_ns + ttl_ns / 2 : team->scenario->hold_ns;
+    uint64_t hold_ns =
+        overruns ? ttl_ns + ttl_ns / 2 : lb_service_draw(&team->service, &worker->random);
     if (lb_worker_has_faults(worker))
         team->events->holds(worker, request, NULL, 0);
     worker->is_late = overruns && team->scenario->renew_ns == 0;

@@ -344,7 +344,8 @@ static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t c
     uint32_t n = hand->n;
     for (uint32_t i = 0; i < n; i++) {
         if (team->scenario->hold_ns > 0)
-            work_until(worker, hand, i, lb_now_ns() + team->scenario->hold_ns);
+            work_until(worker, hand, i,
+                       lb_now_ns() + lb_service_draw(&team->service, &worker->random));
         if (hand->is_lost[i]) {
             if (i == 0)
                 lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
@@ -388,7 +389,8 @@ static void process_batch(struct lb_worker *worker, struct hand *hand, uint64_t 
     struct lb_team *team = worker->team;
     for (uint32_t i = 0; i < hand->n; i++) {
         if (team->scenario->hold_ns > 0)
-            work_until(worker, hand, i, lb_now_ns() + team->scenario->hold_ns);
+            work_until(worker, hand, i,
+                       lb_now_ns() + lb_service_draw(&team->service, &worker->random));
         if (hand->is_lost[i])
             continue;
         if (!worker->leaves)
