@@ -13,7 +13,7 @@ struct lb_error;
 enum lb_guarantee { LB_GUARANTEE_LIST(LB_GUARANTEE_CONSTANT) LB_GUARANTEES_LISTED };
 
 /* Arrays have room for more than are listed, so that a new line changes the layout of nothing. */
-enum { LB_GUARANTEE_ROOM = 16 };
+enum { LB_GUARANTEE_ROOM = 24 };
 extern const int lb_guarantees_listed;
 #define LB_GUARANTEES lb_guarantees_listed
 

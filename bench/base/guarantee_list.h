@@ -53,6 +53,8 @@ enum lb_guarantee_trait {
     GUARANTEE(KEY_LIMIT, key_limit, "key-limit", LB_GUARANTEE_IS_FOR_QUEUES,                       \
               "never more items of one key in hand than the file says (-- key-limit: K)")          \
     GUARANTEE(UNIQUE, unique, "unique", LB_GUARANTEE_IS_FOR_QUEUES,                                \
-              "one unfinished item of a unique key, and none is refused without one")
+              "one unfinished item of a unique key, and none is refused without one")              \
+    GUARANTEE(PRIORITY, priority, "priority", LB_GUARANTEE_IS_FOR_QUEUES,                          \
+              "no item is claimed while a more urgent one waits")
 
 #endif

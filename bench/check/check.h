@@ -16,6 +16,9 @@ enum lb_release_semantics {
     LB_RELEASE_STATE   /* a release that failed means: still held */
 };
 
+/* Which items are the most urgent. */
+enum lb_priority { LB_PRIORITY_NONE, LB_PRIORITY_HIGHEST, LB_PRIORITY_LOWEST };
+
 enum lb_unique { LB_UNIQUE_NOT, LB_UNIQUE_UNTIL_DONE, LB_UNIQUE_UNTIL_CLAIMED };
 
 /* A fact that the history cannot show, and that is only assumed. A guarantee that is violated with
@@ -60,6 +63,7 @@ struct lb_model {
                         longer than the bound on waits either */
     uint64_t recovery_bound_ns; /* 0: recovery is not tested */
     uint32_t attempts;          /* queue: maximum attempts of an item; 0: no limit */
+    enum lb_priority priority;  /* queue: which priorities are urgent */
     enum lb_unique unique;      /* queue: how long an item has its unique key for itself */
     uint32_t key_limit;         /* queue: items of one key in hand at most; 0: unknown */
     uint32_t groups;            /* queue: item i is of group i % groups; 0: unknown */

@@ -77,6 +77,8 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
         append(buf, size, &used, "attempts=%u\n", model->attempts);
     if (model->tick_ms > 0)
         append(buf, size, &used, "tick_ms=%u\n", model->tick_ms);
+    if (model->priority != LB_PRIORITY_NONE)
+        append(buf, size, &used, "priority=%d\n", (int)model->priority);
     if (model->unique != LB_UNIQUE_NOT)
         append(buf, size, &used, "unique=%d\n", (int)model->unique);
     if (model->key_limit > 0)
@@ -258,8 +260,8 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
 {
     struct lb_model model = *ret_model;
     uint64_t resources = model.n_resources, groups = model.groups;
-    uint64_t unique = model.unique, key_limit = model.key_limit, attempts = model.attempts,
-             tick_ms = model.tick_ms;
+    uint64_t unique = model.unique, priority = model.priority, key_limit = model.key_limit,
+             attempts = model.attempts, tick_ms = model.tick_ms;
     bool state = model.release == LB_RELEASE_STATE;
     uint32_t *capacity = NULL;
     int rc = read_word(meta, "shape", "lock", "queue", &model.queue, err);
@@ -281,9 +283,9 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_number(meta, "groups", &groups, err);
     rc = rc != 0 ? rc : read_number(meta, "key_limit", &key_limit, err);
     rc = rc != 0 ? rc : read_number(meta, "unique", &unique, err);
-    if (rc == 0 && unique > LB_UNIQUE_UNTIL_CLAIMED)
-        rc = lb_fail(err, LB_E_FILE, "the history's meta text has unique above %d",
-                     LB_UNIQUE_UNTIL_CLAIMED);
+    rc = rc != 0 ? rc : read_number(meta, "priority", &priority, err);
+    if (rc == 0 && (unique > LB_UNIQUE_UNTIL_CLAIMED || priority > LB_PRIORITY_LOWEST))
+        rc = lb_fail(err, LB_E_FILE, "the history's meta text has unique or priority above 2");
     rc = rc != 0 ? rc : read_number(meta, "attempts", &attempts, err);
     rc = rc != 0 ? rc : read_number(meta, "tick_ms", &tick_ms, err);
     if (rc == 0 && tick_ms > MOST_TICK_MS)
@@ -301,6 +303,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     model.n_resources = (uint32_t)resources;
     model.groups = (uint32_t)groups;
     model.unique = (enum lb_unique)unique;
+    model.priority = (enum lb_priority)priority;
     model.key_limit = key_limit < UINT32_MAX ? (uint32_t)key_limit : UINT32_MAX;
     model.attempts = attempts < UINT32_MAX ? (uint32_t)attempts : UINT32_MAX;
     model.tick_ms = (uint32_t)tick_ms;

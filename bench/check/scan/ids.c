@@ -374,7 +374,7 @@ static int note_put_again(struct lb_case *c, const struct lb_id *id)
     *slot = id->id;
     c->doubt[LB_G_NO_DUPLICATE] = c->doubt[LB_G_NO_LOSS] = c->doubt[LB_G_FIFO] =
         c->doubt[LB_G_OWNER_RELEASE] = c->doubt[LB_G_ONCE] = c->doubt[LB_G_GROUP_EXCLUSIVE] =
-            c->doubt[LB_G_KEY_LIMIT] = c->doubt[LB_G_UNIQUE] =
+            c->doubt[LB_G_KEY_LIMIT] = c->doubt[LB_G_UNIQUE] = c->doubt[LB_G_PRIORITY] =
                 "an item was put more than once: give each one a name of its own";
     return 0;
 }

@@ -559,9 +559,8 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
         return advise_heartbeat(o);
     if (f->has_recover && was_recovered)
         return (struct lb_advice){.quotes = {&o->begin, &o->recover},
-                                  .text =
-                                      "let recover use the time of the claim, written by the claim "
-                                      "itself: it must take only claims older than its limit"};
+                                  .text = "let recover take only claims older than its limit, by "
+                                          "the time that the claim itself wrote"};
     if (f->has_sweep && !cell->is_explored)
         return (struct lb_advice){.quotes = {&o->begin, &o->sweep}, .text = sweeping};
     if (o->begin_end.line == 0)
@@ -654,9 +653,8 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
         return (struct lb_advice){
             .quotes = {&o->begin, &o->recover},
             .text = "an item that was claimed and is not done may have been begun: mark it for "
-                    "people to "
-                    "look at instead of giving it to the next worker, or promise no more than that "
-                    "nothing is lost, and let the work bear being done twice"};
+                    "people to look at instead of giving it to the next worker, or promise only "
+                    "that nothing is lost, and let the work bear being done twice"};
     case LB_G_GROUP_EXCLUSIVE:
         advice = advise_end(o, cell, guarantee);
         if (advice.text != NULL)
@@ -674,6 +672,10 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "index on the key of unfinished items refuse the second. Or a put is refused "
                     "without an item: believe a refusal only if the row of the other item is "
                     "committed, and not because its lock is taken"};
+    case LB_G_PRIORITY:
+        return (struct lb_advice){
+            .quotes = {&o->begin},
+            .text = "order by the priority first, and lock no rows but those that are claimed"};
     case LB_G_KEY_LIMIT:
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end, &o->end},

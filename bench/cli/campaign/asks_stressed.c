@@ -545,6 +545,14 @@ static void stress_queue(struct lb_asking *m)
         snprintf(ask->name, sizeof ask->name, "unique");
         set_all(ask, keys);
     }
+    if (lb_asking_claims(m, LB_G_PRIORITY)) {
+        static const char *const few[] = {"backlog",           "300", "hold", "2ms", "priority",
+                                          "0:0.4,1:0.3,9:0.3", NULL};
+        ask = add_stressed(m, "drain", NULL, 2000,
+                           "it claims priority: a crowd at a backlog of three priorities");
+        snprintf(ask->name, sizeof ask->name, "priorities");
+        set_all(ask, few);
+    }
     if (lb_asking_claims(m, LB_G_NO_LOSS) || lb_asking_claims(m, LB_G_NO_DUPLICATE) ||
         lb_asking_claims(m, LB_G_FIFO) || lb_asking_claims(m, LB_G_PROGRESS)) {
         ask = add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim");

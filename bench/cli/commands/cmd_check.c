@@ -285,6 +285,8 @@ static int told_model(const struct lb_args *args, struct loaded *loaded, struct 
             loaded->model.key_limit = 0;
         if (one.unique != loaded->model.unique)
             loaded->model.unique = LB_UNIQUE_NOT;
+        if (one.priority != loaded->model.priority)
+            loaded->model.priority = LB_PRIORITY_NONE;
         if (one.attempts > 0 &&
             (loaded->model.attempts == 0 || one.attempts < loaded->model.attempts))
             loaded->model.attempts = one.attempts;

@@ -197,6 +197,7 @@ struct lb_program {
     uint64_t carries;   /* bit per slot: a column of that name is wanted by a later statement */
     uint32_t uses;      /* bit per fixed slot: some statement has it as parameter */
     int unique;         /* as the file says: 0: not, 1: until done, 2: until claimed */
+    int priority;       /* ... 0: not, 1: the highest is the most urgent, 2: the lowest */
     uint32_t key_limit; /* items of one key in hand at most, as the file says; 0: no limit */
     uint8_t attributes; /* bit per enum lb_attribute: put has it as a parameter */
     bool puts_one;      /* put has no :n: it is run for each item */

@@ -69,6 +69,7 @@ int lb_program_agree(struct lb_program *program, const struct lb_program *before
                        : program->tick_ms != before->tick_ms     ? "precision"
                        : program->key_limit != before->key_limit ? "key-limit"
                        : program->unique != before->unique       ? "unique"
+                       : program->priority != before->priority   ? "priority"
                                                                  : NULL;
     if (what != NULL)
         return lb_fail(err, LB_E_USAGE,

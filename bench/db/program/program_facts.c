@@ -155,6 +155,8 @@ void lb_building_settle_facts(struct lb_building *b)
     program->key_limit = key_limit != NULL ? (uint32_t)strtoul(key_limit, NULL, 10) : 0;
     const char *unique = value_of(b, &file->unique);
     program->unique = unique == NULL ? 0 : strcmp(unique, "until-claimed") == 0 ? 2 : 1;
+    const char *priority = value_of(b, &file->priority);
+    program->priority = priority == NULL ? 0 : strcmp(priority, "lowest-first") == 0 ? 2 : 1;
     program->own_rows = rows != NULL && strcmp(rows, "own") == 0;
     program->is_due_said = due != NULL;
     program->due_later = due != NULL && strcmp(due, "at-once") != 0 && strcmp(due, "0") != 0;

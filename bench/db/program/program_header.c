@@ -278,6 +278,9 @@ static int settle_facts(const struct lb_file *file, struct lb_error *err)
         r = settle_fact(file, &file->unique, "unique", LB_QUEUE, "until-claimed", "until-done",
                         err);
     if (r == 0)
+        r = settle_fact(file, &file->priority, "priority", LB_QUEUE, "lowest-first",
+                        "highest-first", err);
+    if (r == 0)
         r = settle_fact(file, &file->rows, "rows", LB_LOCK, "shared", "own", err);
     if (r == 0)
         r = settle_fact(file, &file->due, "due", LB_QUEUE, "at-once", "later", err);
@@ -317,6 +320,8 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return read_fact(file, directive, &file->key_limit, err);
     if (lb_directive_is(directive, "unique"))
         return read_fact(file, directive, &file->unique, err);
+    if (lb_directive_is(directive, "priority"))
+        return read_fact(file, directive, &file->priority, err);
     if (lb_directive_is(directive, "rows"))
         return read_fact(file, directive, &file->rows, err);
     if (lb_directive_is(directive, "due"))

@@ -38,6 +38,21 @@ static int check_unique(struct lb_building *b)
     return 0;
 }
 
+static int check_priority(struct lb_building *b)
+{
+    const struct lb_section *put = &b->program->sections[LB_S_PUT];
+    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_PRIORITY)) == 0)
+        return 0;
+    if (b->program->priority == 0)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "claims priority, and does not state which items are urgent: write "
+                            "\"-- priority: highest-first\" (or lowest-first) into the header");
+    if (put->present && (b->program->attributes >> LB_A_PRIORITY & 1) == 0)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "claims priority, and section put does not use :priority");
+    return 0;
+}
+
 static int check_attempts(struct lb_building *b)
 {
     if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_ATTEMPTS)) == 0 ||
@@ -53,5 +68,7 @@ int lb_building_check_promises(struct lb_building *b)
     int r = check_attempts(b);
     if (r == 0)
         r = check_key_limit(b);
+    if (r == 0)
+        r = check_priority(b);
     return r == 0 ? check_unique(b) : r;
 }

@@ -8,15 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All items have one key, tenant and priority, and each has its own unique key. */
+/* All items have one key and tenant, and each has its own unique key. */
 static uint32_t explored_value(const struct lb_attribute_source *source,
                                enum lb_attribute attribute, int64_t id)
 {
     (void)source;
-    return attribute == LB_A_UNIQUE ? (uint32_t)id : 0;
+    return attribute == LB_A_UNIQUE || attribute == LB_A_PRIORITY ? (uint32_t)id : 0;
+}
+
+/* The last item is the most urgent. */
+static uint32_t lowest_value(const struct lb_attribute_source *source, enum lb_attribute attribute,
+                             int64_t id)
+{
+    return explored_value(source, attribute, attribute == LB_A_PRIORITY ? -id : id);
 }
 
 static const struct lb_attribute_source explored_items = {.value_of = explored_value};
+static const struct lb_attribute_source lowest_items = {.value_of = lowest_value};
 
 /* One schedule of one task. */
 static void play(struct lb_task *task)
@@ -447,7 +455,9 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .capacity = testbed->capacity,
         .ttl_ms = plan->ttl_ms,
         .limit_ms = limit_ms,
-        .attributes = testbed->program->attributes != 0 ? &explored_items : NULL,
+        .attributes = testbed->program->attributes == 0                  ? NULL
+                      : testbed->program->priority == LB_PRIORITY_LOWEST ? &lowest_items
+                                                                         : &explored_items,
         .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
         .period_ms = plan->period_ms};
     testbed->control_events = calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);

@@ -35,6 +35,7 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model)
         return;
     model->attempts = program->attempts;
     model->unique = (enum lb_unique)program->unique;
+    model->priority = (enum lb_priority)program->priority;
     model->key_limit = program->key_limit;
     model->own_rows = program->own_rows;
     model->tick_ms = program->tick_ms;

@@ -68,9 +68,9 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         .capacity = run->capacity,
         .lease = strategy->is_lease,
         /* Each class has an order of its own, and the history knows no class. */
-        .claims =
-            strategy->claims &
-            ~(scenario->shape == LB_QUEUE && scenario->classes > 1 ? LB_G_BIT(LB_G_FIFO) : 0U),
+        .claims = strategy->claims & ~(scenario->shape == LB_QUEUE && scenario->classes > 1
+                                           ? LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PRIORITY)
+                                           : 0U),
         .release = LB_RELEASE_BELIEF,
         .drained = run->team != NULL && atomic_load(&run->team->drained),
         .complete = complete,
