@@ -67,9 +67,25 @@ static void ordering(struct lb_making *m, size_t i, enum lb_mutant_kind kind)
         lb_making_cut(m, kind, i, end);
 }
 
+/* c = f(c + 1), from token i on: a function that keeps what it returns. */
+static void counting_call(struct lb_making *m, size_t i)
+{
+    const struct lb_token *a = &m->tokens.at[i], *b = &m->tokens.at[i + 4];
+    bool counts = lb_making_is_sign(m, i + 3, "(") && i + 8 <= m->tokens.n &&
+                  b->kind == LB_T_WORD && b->length == a->length &&
+                  memcmp(a->text, b->text, a->length) == 0 && lb_making_is_sign(m, i + 5, "+") &&
+                  lb_making_is_sign(m, i + 6, "1") && lb_making_is_sign(m, i + 7, ")");
+    struct lb_mutant *mutant = counts ? lb_making_cut(m, LB_MUTANT_COUNT, i + 5, i + 7) : NULL;
+    if (mutant == NULL)
+        return;
+    mutant->at = lb_making_end(m, i + 4);
+    mutant->length = lb_making_end(m, i + 6) - mutant->at;
+}
+
 /* c = c + 1, or c = t.c + 1, in a list that SET begins. */
 static void counting(struct lb_making *m, size_t i)
 {
+    counting_call(m, i);
     size_t end = i + 2;
     if (lb_making_is_sign(m, end + 1, "."))
         end += 2;
@@ -178,11 +194,22 @@ static void deletion(struct lb_making *m)
     lb_making_add(m, LB_MUTANT_DELETE, edits, 2, at, lb_making_begin(m, where) - at);
 }
 
+/* SET TRANSACTION ISOLATION LEVEL: the one below it. */
+static void level(struct lb_making *m, size_t i)
+{
+    if (lb_making_is(m, i, "serializable"))
+        lb_making_replace(m, LB_MUTANT_ISOLATION, i, i + 1, "REPEATABLE READ");
+    else if (lb_making_is(m, i, "repeatable"))
+        lb_making_replace(m, LB_MUTANT_ISOLATION, i, i + 2, "READ COMMITTED");
+}
+
 /* What begins with a word at token i. is_query: outside of a function's parentheses. */
 static void clause(struct lb_making *m, size_t i, bool is_query)
 {
     static const char *const no_join[] = {"conflict", "duplicate", "delete", "update", NULL};
     const struct lb_token *token = &m->tokens.at[i], *next = token + 1;
+    lb_making_choice(m, i);
+    lb_making_conflict(m, i);
     bool is_join = i > 0 && lb_token_is(token, "on") && !lb_token_is_any(next, no_join) &&
                    !lb_making_is(m, i - 1, "distinct");
     bool is_matched = i > 0 && lb_token_is(token, "and") && lb_making_is(m, i - 1, "matched");
@@ -190,6 +217,8 @@ static void clause(struct lb_making *m, size_t i, bool is_query)
         lb_making_conditions(m, i, i + 1, lb_making_condition_end(m, i + 1));
     else if (is_query && lb_token_is(token, "for"))
         row_lock(m, i);
+    else if (lb_token_is(token, "level") && i > 0 && lb_making_is(m, i - 1, "isolation"))
+        level(m, i + 1);
     else if (is_query && lb_token_is(token, "lock") && lb_token_is(next, "in"))
         lb_making_cut(m, LB_MUTANT_LOCK, i, i + 4);
     else if (is_query && lb_token_is(token, "order") && lb_token_is(next, "by"))

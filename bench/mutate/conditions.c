@@ -78,6 +78,12 @@ static size_t take_parts(struct lb_making *m, size_t from, size_t to)
     return n;
 }
 
+void lb_making_parts(struct lb_making *m, size_t from, size_t to)
+{
+    if (from < to)
+        take_parts(m, from, to);
+}
+
 size_t lb_making_condition_end(const struct lb_making *m, size_t i)
 {
     static const char *const ends[] = {

@@ -1,4 +1,4 @@
-/* What a table or an index promises: its keys. */
+/* What a table or an index promises: its keys, and the choices in columns that are generated. */
 #include "making.h"
 
 /* The end of a column's REFERENCES ... from token i on. */
@@ -41,6 +41,8 @@ static void list(struct lb_making *m, size_t i)
         size_t to = from;
         while (to < end && !lb_making_is_sign(m, to, ","))
             to = lb_making_skip(m, to);
+        for (size_t k = from; k < to; k++)
+            lb_making_choice(m, k);
         if (!lb_token_is_any(&m->tokens.at[from], keys))
             column(m, from, to);
         else if (before > i)

@@ -57,6 +57,12 @@ struct lb_mutant *lb_making_replace(struct lb_making *m, enum lb_mutant_kind kin
 void lb_making_conditions(struct lb_making *m, size_t head, size_t from, size_t to);
 /* The end of the condition that begins at token i. */
 size_t lb_making_condition_end(const struct lb_making *m, size_t i);
+/* Those of CASE or IF: each of several left out, each comparison changed. */
+void lb_making_parts(struct lb_making *m, size_t from, size_t to);
+/* choices.c: CASE or IF that token i begins, each of its values in place of it. */
+void lb_making_choice(struct lb_making *m, size_t i);
+/* ON CONFLICT, ON DUPLICATE KEY or IGNORE that token i begins. */
+void lb_making_conflict(struct lb_making *m, size_t i);
 /* clauses.c: all of a statement that workers run. */
 void lb_making_clauses(struct lb_making *m);
 /* declared.c: keys of a statement of setup. */

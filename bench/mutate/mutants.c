@@ -20,7 +20,9 @@ const char *lb_mutant_kind_name(enum lb_mutant_kind kind)
                                         [LB_MUTANT_KEY] = "key",
                                         [LB_MUTANT_TRANSACTION] = "transaction",
                                         [LB_MUTANT_ISOLATION] = "isolation",
-                                        [LB_MUTANT_DELETE] = "delete"};
+                                        [LB_MUTANT_DELETE] = "delete",
+                                        [LB_MUTANT_CHOICE] = "choice",
+                                        [LB_MUTANT_CONFLICT] = "conflict"};
     return names[kind];
 }
 
@@ -145,14 +147,15 @@ static void take_statement(struct lb_making *m, size_t from)
     m->sql = sql;
     m->base = (size_t)(raw->text - m->file->text);
     lb_tokens_read(&m->tokens, sql, m->program->db->dialect);
-    bool is_insert = lb_making_is(m, 0, "insert");
+    /* ALTER TABLE adds keys. */
+    bool is_apart = !is_setup || lb_making_is(m, 0, "insert") || lb_making_is(m, 0, "alter");
     if (m->tokens.is_understood && is_setup)
         lb_making_keys(m);
     else if (m->tokens.is_understood)
         lb_making_clauses(m);
     if (raw->require_row)
         without_statement(m, from, is_first, "require");
-    if (m->section->n_statements > 1 && (!is_setup || is_insert))
+    if (m->section->n_statements > 1 && is_apart)
         without_statement(m, from, is_first, NULL);
     lb_tokens_free(&m->tokens);
     free(sql);

@@ -23,7 +23,9 @@ enum lb_mutant_kind {
     LB_MUTANT_TRANSACTION, /* tx=one */
     LB_MUTANT_KEY,         /* PRIMARY KEY, UNIQUE, REFERENCES, CHECK, a unique index's WHERE */
     LB_MUTANT_ISOLATION,   /* one level lower */
-    LB_MUTANT_DELETE       /* DELETE for UPDATE */
+    LB_MUTANT_DELETE,      /* DELETE for UPDATE */
+    LB_MUTANT_CHOICE,      /* CASE, IF: one of its values */
+    LB_MUTANT_CONFLICT     /* ON CONFLICT, ON DUPLICATE KEY, INSERT IGNORE */
 };
 
 struct lb_mutant {

@@ -9,17 +9,9 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
-plan skip_all => 'no PostgreSQL server programs'
-    if !grep { -x "$_/initdb" } glob('/usr/lib/postgresql/*/bin'), split /:/, $ENV{LB_PG_BINDIRS} // '';
-my $dir = scratch() . '/servers';
-mkdir $dir;
-my $started = `$servers start --fast --max-connections 20 --dir $dir postgres 2>$dir.log`;
-plan skip_all => "no PostgreSQL could be started: " . slurp("$dir.log") if $? != 0;
-END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
-my ($name) = `$servers status --dir $dir` =~ /^(\S+)/;
-my ($tcp) = `$servers status --tcp --dir $dir` =~ /^(postgresql:\S+)$/m;
-my ($uri) = split /\n/, $started;
+my ($uri) = own_servers('--fast', '--max-connections', '20', 'postgres');
+my ($name) = (servers('status'))[0] =~ /^(\S+)/;
+my ($tcp) = grep { /^postgresql:/ } servers('status', '--tcp');
 my $lock = good_lock();
 my @short = ('-s', $lock, '--duration', '10m', '--count', '20', '--warmup', '0', '--workers', '4', '--quiet');
 
@@ -104,7 +96,7 @@ is_deeply([schemas()], [], 'killed: and drops what was left');
 my $results = scratch() . '/gone';
 $run = start('run', '-s', $lock, '-d', $uri, '--duration', '10m', '--workers', '4', '-o', $results);
 until_works();
-system "$servers halt $name --dir $dir >/dev/null 2>&1";
+servers('halt', $name);
 ($status, $out, $err) = finish($run);
 is($status, 3, 'server gone: exit status');
 like($out, qr/^good-lock +postgres +inconclusive +[\d.]*[1-9]/m, 'server gone: the numbers so far') or diag $out, $err;

@@ -15,14 +15,8 @@ use Test::More;
 my $program = ($ENV{LB_BUILD} // '.') . '/lockbench-mpi';
 plan skip_all => 'no lockbench-mpi: libopenmpi-dev was not there when it was built' if !-x $program;
 plan skip_all => 'no mpirun' if system('command -v mpirun >/dev/null') != 0;
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
-my $dir = scratch() . '/servers';
-mkdir $dir;
-my $started = `$servers start --fast --dir $dir postgres 2>$dir.log`;
-plan skip_all => 'no PostgreSQL could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
-END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
-my ($uri) = split /\n/, $started;
-my ($tcp) = `$servers status --tcp --dir $dir` =~ /^(postgresql:\S+)$/m;
+my ($uri) = own_servers('--fast', 'postgres');
+my ($tcp) = grep { /^postgresql:/ } servers('status', '--tcp');
 
 $ENV{OMPI_ALLOW_RUN_AS_ROOT} = $ENV{OMPI_ALLOW_RUN_AS_ROOT_CONFIRM} = 1;
 $ENV{OMPI_MCA_rmaps_base_oversubscribe} = 1;

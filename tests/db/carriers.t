@@ -11,13 +11,8 @@ use Lockbench;
 use Test::More;
 use Time::HiRes 'sleep';
 
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
-my $dir = scratch() . '/servers';
-mkdir $dir;
-my $started = `$servers start --fast --dir $dir pgbouncer 2>$dir.log`;
-plan skip_all => 'no PostgreSQL with PgBouncer could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
-END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
-my $status = `$servers status --dir $dir`;
+own_servers('--fast', 'pgbouncer');
+my $status = join "\n", servers('status');
 my ($direct) = $status =~ /\tpostgres\t[^\t]*\t(postgresql:[^\t]*)/;
 my ($pooled) = $status =~ /\tpgbouncer\t[^\t]*\t(postgresql:[^\t]*)/;
 
@@ -118,7 +113,7 @@ sub interrupt
 my $stopped = start('run', '-s', 'lease-update-safe', '-d', $direct, '-S', 'mutex-hot', '--workers', 8, '--threads', 1,
     '--ttl', '50ms', '--hold', '2ms', '--warmup', '0', '--duration', '10m', '--quiet', '--format', 'json', '--progress-bound', '10m');
 # Rows of one statement; none while the tables are not there.
-sub sql { my ($text) = @_; my @rows = `psql -XAtq -c "$text" '$direct' 2>$dir.psql`; chomp @rows; return @rows }
+sub sql { my ($text) = @_; my @rows = `psql -XAtq -c "$text" '$direct' 2>/dev/null`; chomp @rows; return @rows }
 # The lease's number, which grows with each grant.
 sub fence
 {
@@ -158,7 +153,7 @@ like($out, qr/^row-lock +postgres /m, 'Ctrl-C twice: it still reports');
 $stopped = start('run', '-s', 'row-lock', '-d', $direct, '-S', 'mutex-hot', '--workers', 8, '--threads', 1, '--hold',
     '20ms', '--warmup', '0', '--duration', '10m');
 ok(until_busy(), 'server gone: it runs');
-system "$servers stop --dir $dir >/dev/null 2>&1";
+servers('stop');
 ($got, $out, $err) = finish($stopped);
 is($got, 3, 'server gone: exit status') or diag $out, $err;
 like($out, qr/^row-lock +postgres +inconclusive/m, 'server gone: what was measured is reported');

@@ -11,15 +11,10 @@ use Lockbench;
 use Test::More;
 use Time::HiRes 'sleep';
 
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
-my $dir = scratch() . '/servers';
-mkdir $dir;
-my $started = `$servers start --fast --dir $dir postgres mariadb 2>$dir.log`;
-plan skip_all => 'no servers could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
-END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
+own_servers('--fast', 'postgres', 'mariadb');
 
 
-for my $row (grep { length } split /\n/, `$servers status --dir $dir`) {
+for my $row (grep { length } servers('status')) {
     my ($name, $engine, undef, $uri) = split /\t/, $row;
     my $sql = sub {
         my ($text) = @_;
@@ -89,14 +84,14 @@ UPDATE grants_lock SET n = n + 1 WHERE name = :resource;
 -- name: release
 UPDATE grants_lock SET n = n + 1 WHERE name = :resource;
 SQL
-    my $server = sub { (split /\t/, (grep { /^\Q$name\E\t/ } `$servers status --dir $dir`)[0])[4] =~ s/\s//gr };
+    my $server = sub { (split /\t/, (grep { /^\Q$name\E\t/ } servers('status'))[0])[4] =~ s/\s//gr };
     my $grants_of = sub { my ($space) = @_; return ($sql->("SELECT coalesce(sum(n), 0) FROM $space.grants_lock"))[0] // 0 };
     my $until = sub { my ($what) = @_; for (1 .. 6000) { return 1 if $what->(); sleep 0.05 } return 0 };
-    my $back = sub { system "$servers resume $name --dir $dir >/dev/null 2>&1" };
+    my $back = sub { servers('resume', $name) };
     my %crash = $engine eq 'postgres'
         ? ('a process of it is killed' => sub {
             kill KILL => $sql->("SELECT pid FROM pg_stat_activity WHERE application_name = 'lockbench worker 0'") }, 
-           'it is stopped at once' => sub { system "$servers halt $name --dir $dir >/dev/null 2>&1"; $back->() })
+           'it is stopped at once' => sub { servers('halt', $name); $back->() })
         : ('it is killed' => sub {
             my $pid = $server->(); kill KILL => $pid; $until->(sub { !kill 0, $pid }); $back->() });
     for my $how (sort keys %crash) {
@@ -134,9 +129,9 @@ SQL
         my $run = $begin->($command, '-s', $lock, '-d', $uri, @args, $command eq 'explore' ? () : @short);
         ok($at_work->('gone_seen'), "$engine, $what: it is at work");
         sleep 0.5;
-        system "$servers halt $name --dir $dir >/dev/null 2>&1";
+        servers('halt', $name);
         $one->("halted $what", 'the server went away', finish($run));
-        system "$servers resume $name --dir $dir >/dev/null 2>&1";
+        servers('resume', $name);
     }
 
     # Its tables are dropped; its sessions live.

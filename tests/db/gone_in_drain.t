@@ -11,14 +11,9 @@ use Test::More;
 use Time::HiRes 'sleep';
 
 plan skip_all => 'takes minutes: set LB_TEST_SOAK=1' if !$ENV{LB_TEST_SOAK};
-my $servers = ($ENV{LB_SOURCE} // "$FindBin::Bin/../..") . '/scripts/servers';
-my $dir = scratch() . '/servers';
-mkdir $dir;
-my $started = `$servers start --fast --dir $dir postgres mariadb 2>$dir.log`;
-plan skip_all => 'no servers could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
-END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
+own_servers('--fast', 'postgres', 'mariadb');
 
-for my $row (grep { length } split /\n/, `$servers status --dir $dir`) {
+for my $row (grep { length } servers('status')) {
     my ($name, $engine, undef, $uri) = split /\t/, $row;
     my $path = ($uri =~ /socket=([^&]*)/ ? $1 : '') =~ s/%([0-9A-Fa-f]{2})/chr hex $1/ger;
     my $sql = sub {
@@ -38,7 +33,7 @@ for my $row (grep { length } split /\n/, `$servers status --dir $dir`) {
         sleep 0.05;
     }
     ok($is_at_work, "$engine: it is at work");
-    system "$servers halt $name --dir $dir >/dev/null 2>&1";
+    servers('halt', $name);
     my ($status, $out, $err) = finish($run);
     is($status, 3, "$engine: exit status") or diag $out;
     like($err, qr/\Alockbench: [^\n]+\n\z/, "$engine: one line");

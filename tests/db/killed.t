@@ -23,18 +23,15 @@ srand($seed);
 my $reader = ($ENV{LB_BUILD} // 'build') . '/tests/db/history_of_killed.t';
 plan skip_all => "no $reader: built without cmocka" if !-x $reader;
 plan skip_all => 'no sqlite3' if system('sqlite3 --version >/dev/null 2>&1') != 0;
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
 my $scratch = scratch();
 my @kinds = split /[\s,]+/, $ENV{LB_KILL_KINDS} // 'wal delete client server restart';
 
 # A server of our own, with the settings that promise durability.
 my ($server, $server_uri);
 if (grep { $_ ne 'wal' && $_ ne 'delete' } @kinds) {
-    mkdir "$scratch/servers";
-    ($server_uri) = split /\n/, `$servers start --dir $scratch/servers postgres 2>$scratch/servers.log`;
-    ($server) = `$servers status --dir $scratch/servers` =~ /^(\S+)/ if $? == 0;
+    ($server_uri) = servers('start', 'postgres');
+    ($server) = (servers('status'))[0] =~ /^(\S+)/ if $? == 0;
 }
-END { local $?; system "$servers stop --dir $scratch/servers >/dev/null 2>&1" if -d "$scratch/servers" }
 
 sub sql
 {
@@ -131,7 +128,7 @@ sub kill_one
     }
     ok(wait_for_header($out, $pid), "$name: its history is begun") or diag slurp("$scratch/log");
     sleep rand(1); # the moment is to be any
-    system "$servers halt $server --dir $scratch/servers >/dev/null 2>&1" if $kind eq 'server';
+    servers('halt', $server) if $kind eq 'server';
     my $all = rand() < 0.5;
     kill 'KILL', $all ? -$pid : $pid;
     waitpid $pid, 0;
@@ -139,7 +136,7 @@ sub kill_one
     ok(($? & 127) == 9 || $kind eq 'server' && $? != 0, "$name: killed" . ($all ? ' with all of its processes' : ''))
         or diag slurp("$scratch/log");
     ok(gone($pid), "$name: no process is left");
-    system "$servers resume $server --dir $scratch/servers >/dev/null 2>&1" if $kind eq 'server';
+    servers('resume', $server) if $kind eq 'server';
 
     my $items = items($file);
     my @histories = glob "$out/.*/*.lbh $out/*/*.lbh";
@@ -161,7 +158,7 @@ sub restarts
     my ($kills) = @_;
     my @run = ('run', '-d', $server_uri, '--fault', 'restart', '--fault-interval', '300ms', '--warmup', '0', '--quiet',
         '--format', 'json', '--progress-bound', '10m');
-    my @restart = ('--restart-command', "$servers restart $server --dir $scratch/servers");
+    my @restart = ('--restart-command', ($ENV{LB_SOURCE} // '.') . "/scripts/servers restart $server --dir $scratch/servers");
     for my $case (['skip-locked', 'no-loss', '-S', 'steady'], ['advisory-session', 'exclusive', '--hold', '20ms']) {
         my ($strategy, $guarantee, @args) = @$case;
         my ($status, $out, $err) = lockbench(@run, @restart, '-s', $strategy, @args, '--fault-count', $kills,

@@ -11,11 +11,8 @@ use Test::More;
 # Servers of its own: it ends all sessions and counts all schemas, those of other tests too.
 my ($given) = ($ENV{LB_TEST_URIS} // '') =~ /^(?:postgres|mariadb)/m ? 1 : 0;
 plan skip_all => 'no PostgreSQL and no MariaDB in LB_TEST_URIS' if !$given;
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
-my $dir = scratch() . '/servers';
 my @kinds = grep { ($ENV{LB_TEST_URIS} // '') =~ /^\Q$_\E/m } 'postgres', 'mariadb';
-my @uris = split /\n/, qx($servers start --fast --dir $dir @kinds 2>/dev/null);
-END { my $status = $?; system("$servers stop --dir $dir") if defined $dir; $? = $status }
+my @uris = own_servers('--fast', @kinds);
 my ($pg) = grep { /^postgres/ } @uris;
 my ($my) = grep { /^mariadb/ } @uris;
 is(scalar grep({ defined } $pg, $my), scalar @kinds, "servers of its own: @kinds");
@@ -130,7 +127,7 @@ SKIP: {
     my $space = '';
     for (1 .. 6000) { $space = $sql{postgres}->($spaces); last if $space =~ /^lockbench_good_lock_\w+\z/; select undef, undef, undef, 0.05 }
     # The server's log says when it has ended one.
-    my $is_ended = sub { return slurp("$dir/pg15/log") =~ /terminating connection due to idle-session timeout/ };
+    my $is_ended = sub { return slurp(scratch() . "/servers/pg15/log") =~ /terminating connection due to idle-session timeout/ };
     for (1 .. 6000) { last if $is_ended->(); select undef, undef, undef, 0.05 }
     ok($is_ended->(), 'idle sessions end: one has');
     is(another('postgres'), 0, 'idle sessions end: another run');

@@ -10,14 +10,10 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
-my $dir = scratch() . '/servers';
-mkdir $dir;
-my $started = `$servers start --fast --dir $dir pgbouncer 2>$dir.log`;
-plan skip_all => 'no PgBouncer could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
-END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
-my ($direct) = `$servers status --dir $dir` =~ /\tpostgres\t[^\t]*\t(postgresql:[^\t]*)/;
-my ($pooled) = `$servers status --dir $dir` =~ /\tpgbouncer\t[^\t]*\t(postgresql:[^\t]*)/;
+own_servers('--fast', 'pgbouncer');
+my $servers = join "\n", servers('status');
+my ($direct) = $servers =~ /\tpostgres\t[^\t]*\t(postgresql:[^\t]*)/;
+my ($pooled) = $servers =~ /\tpgbouncer\t[^\t]*\t(postgresql:[^\t]*)/;
 my @run = ('-s', 'advisory-session', '--workers', '4', '--hold', '5ms', '--warmup', '0', '--quiet',
     '--format', 'json');
 sub orphans { return 0 + `psql -XAtq -c "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'" '$direct'` }
@@ -64,13 +60,14 @@ SKIP: {
     is($status, 0, 'a program through the pooler') or diag $err;
     like(slurp(scratch() . '/recorded.sql'), qr/another worker was granted it/, '... lets others in');
     is($databases->(), '', '... and its database is gone');
-    my $ini = "$dir/pgbouncer/pgbouncer.ini";
+    my $ini = scratch() . "/servers/pgbouncer/pgbouncer.ini";
     my $text = slurp($ini);
     $text =~ s/^\* = .*\n//m or die "$ini: no line for all databases\n";
     open my $file, '>', $ini or die "$ini: $!\n";
     print $file $text;
     close $file;
-    system("$servers restart pgbouncer --dir $dir >/dev/null 2>&1") == 0 or die "pgbouncer does not start again\n";
+    servers('restart', 'pgbouncer');
+    $? == 0 or die "pgbouncer does not start again\n";
     ($status, $out, $err) = lockbench(@record, '-d', $pooled);
     is($status, 2, 'a pooler that knows no other database: refused');
     like($err, qr/to which the pooler does not connect: it needs a line for all others/, '... with what to do');

@@ -11,18 +11,14 @@ use Test::More;
 use Time::HiRes qw(sleep time);
 
 plan skip_all => 'takes minutes: LB_TEST_SOAK=1 asks for it' if !$ENV{LB_TEST_SOAK};
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
-my $dir = scratch() . '/servers';
-mkdir $dir;
-my $started = `$servers start --fast --dir $dir postgres mariadb 2>$dir.log`;
-plan skip_all => 'no servers could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
+own_servers('--fast', 'postgres', 'mariadb');
 my @stopped;
-END { local $?; kill CONT => @stopped; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
+END { local $?; kill CONT => @stopped; }
 
 sub family { my ($pid) = @_; return ($pid, map { family($_) } split ' ', `pgrep -P $pid`) }
 
 my %runs;
-my @rows = map { [split /\t/] } grep { length } split /\n/, `$servers status --dir $dir`;
+my @rows = map { [split /\t/] } grep { length } servers('status');
 for my $row (@rows) {
     my ($name, undef, undef, $uri) = @$row;
     for my $command (['run', '-s', 'row-lock', '-S', 'mutex-hot', '--duration', '10m', '--warmup', '0'],

@@ -11,13 +11,7 @@ use Lockbench;
 use Test::More;
 
 # A server of its own: transactions of other tests would be waited for, too, and its own would hold up theirs.
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
-my $dir = scratch() . '/servers';
-mkdir $dir;
-my $started = `$servers start --fast --dir $dir postgres 2>$dir.log`;
-plan skip_all => 'no PostgreSQL could be started: ' . slurp("$dir.log") =~ s/\n/ /gr if $? != 0;
-END { local $?; system "$servers stop --dir $dir >/dev/null 2>&1" if defined $dir }
-my ($uri) = split /\n/, $started;
+my ($uri) = own_servers('--fast', 'postgres');
 
 # A session of a stranger, with a transaction under way.
 sub stranger

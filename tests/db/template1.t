@@ -8,14 +8,9 @@ use lib "$FindBin::Bin/../lib";
 use Lockbench;
 use Test::More;
 
-my $servers = ($ENV{LB_SOURCE} // '.') . '/scripts/servers';
 plan skip_all => 'no PostgreSQL in LB_TEST_URIS' if ($ENV{LB_TEST_URIS} // '') !~ /^postgres/m;
 plan skip_all => 'no psql' if !grep { -x "$_/psql" } split /:/, $ENV{PATH};
-my $dir = scratch() . '/own';
-my $started = `'$servers' start --fast --dir '$dir' postgres 2>&1`;
-my ($uri) = $started =~ /^(postgresql:\S+)$/m or BAIL_OUT("no server: $started");
-my $owner = $$;
-END { system("'$servers' stop --dir '$dir' >/dev/null 2>&1") if defined $dir && $$ == $owner }
+my ($uri) = own_servers('--fast', 'postgres');
 my $template1 = $uri =~ s{/lockbench\?}{/template1?}r;
 
 sub sql

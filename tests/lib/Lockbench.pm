@@ -7,8 +7,8 @@ use Exporter 'import';
 use File::Temp qw(tempdir);
 use POSIX ();
 use Test::Builder;
-our @EXPORT = qw(lockbench start start_program finish side_by_side until_shown try_until wait_for slurp spew scratch own_database good_lock open_door
-    good_queue phased_queue);
+our @EXPORT = qw(lockbench start start_program finish side_by_side until_shown try_until wait_for slurp spew scratch own_database own_servers
+    servers good_lock open_door good_queue phased_queue);
 
 my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
 my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -55,9 +55,39 @@ sub own_database
     return ($uri =~ s{(//[^/]*/)[^?]*}{$1$name}r, $name);
 }
 
+# The directory of the servers of a test.
+my $servers_dir = "$scratch/servers";
+
+# Servers of the test's own, which are stopped at its end: their URIs. The options and kinds are those of scripts/servers start. The test
+# is skipped if they cannot be started.
+sub own_servers
+{
+    my @uris = servers('start', @_);
+    Test::Builder->new->plan(skip_all => "scripts/servers start @_: " . slurp("$servers_dir.log") =~ s/\n/ /gr) if $? != 0;
+    return @uris;
+}
+
+# Any other command of scripts/servers, for these servers: the lines of its answer, and $? as system() leaves it.
+sub servers
+{
+    my ($command, @arguments) = @_;
+    my $pid = open(my $pipe, '-|') // die "fork: $!\n";
+    if ($pid == 0) {
+        open STDERR, '>', "$servers_dir.log" or POSIX::_exit(99);
+        exec(($ENV{LB_SOURCE} // '.') . '/scripts/servers', $command, '--dir', $servers_dir, @arguments) or POSIX::_exit(99);
+    }
+    chomp(my @lines = <$pipe>);
+    close $pipe;
+    return @lines;
+}
+
+# Before File::Temp's own END, which removes the servers' directory.
 END {
     local $?;
-    if ($$ == ($owner // 0)) { system('psql', '-XAtq', '-c', "DROP DATABASE IF EXISTS $_ WITH (FORCE)", $databases{$_}) for keys %databases }
+    if ($$ == ($owner // 0)) {
+        system('psql', '-XAtq', '-c', "DROP DATABASE IF EXISTS $_ WITH (FORCE)", $databases{$_}) for keys %databases;
+        servers('stop') if -d $servers_dir;
+    }
 }
 
 # Starts it, with its output going to files.

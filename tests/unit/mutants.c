@@ -87,6 +87,7 @@ static void clauses_are_left_out_one_at_a_time(void **state)
         {"sqlite",
          "INSERT INTO t (name) VALUES (:worker) ON CONFLICT (name) DO UPDATE SET a = 1 "
          "WHERE b = 1 AND c = 2",
+         "INSERT INTO t (name) VALUES (:worker);\n"
          "INSERT INTO t (name) VALUES (:worker) ON CONFLICT (name) DO UPDATE SET a = 1 "
          "WHERE c = 2;\n"
          "INSERT INTO t (name) VALUES (:worker) ON CONFLICT (name) DO UPDATE SET a = 1 "
@@ -105,6 +106,26 @@ static void clauses_are_left_out_one_at_a_time(void **state)
          "UPDATE t SET a = now(), b = now();\n"
          "UPDATE t SET a = to_timestamp(:now / 1000.0), b = to_timestamp(:now / 1000.0);\n"},
         {"postgres", "SELECT 1 FROM t JOIN u ON t.a = u.a", "SELECT 1 FROM t JOIN u ON 1 = 1;\n"},
+        {"sqlite", "INSERT OR IGNORE INTO t (name) VALUES (:worker)",
+         "INSERT INTO t (name) VALUES (:worker);\n"},
+        {"sqlite", "UPDATE t SET a = CASE WHEN b < 1 AND c THEN :worker ELSE a || b END, d = 2",
+         "UPDATE t SET a = CASE WHEN c THEN :worker ELSE a || b END, d = 2;\n"
+         "UPDATE t SET a = CASE WHEN b <= 1 AND c THEN :worker ELSE a || b END, d = 2;\n"
+         "UPDATE t SET a = CASE WHEN b < 1 THEN :worker ELSE a || b END, d = 2;\n"
+         "UPDATE t SET a = :worker, d = 2;\nUPDATE t SET a = (a || b), d = 2;\n"},
+        {"sqlite", "UPDATE t SET a = CASE b WHEN 1 THEN f(c, 2) WHEN 3 THEN 4 END",
+         "UPDATE t SET a = (f(c, 2));\nUPDATE t SET a = 4;\nUPDATE t SET a = NULL;\n"},
+        {"postgres", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ;\n"},
+        {"mariadb", "UPDATE t SET n = LAST_INSERT_ID(n + 1)",
+         "UPDATE t SET n = LAST_INSERT_ID(n);\n"},
+        {"mariadb", "INSERT IGNORE INTO t (name) VALUES (:worker)",
+         "INSERT INTO t (name) VALUES (:worker);\n"},
+        {"mariadb",
+         "INSERT INTO t (name) VALUES (:worker) ON DUPLICATE KEY UPDATE a = IF(b IS NULL, 1, a)",
+         "INSERT INTO t (name) VALUES (:worker);\n"
+         "INSERT INTO t (name) VALUES (:worker) ON DUPLICATE KEY UPDATE a = 1;\n"
+         "INSERT INTO t (name) VALUES (:worker) ON DUPLICATE KEY UPDATE a = a;\n"},
         {"mariadb", "SELECT 1 FROM t FOR UPDATE SKIP LOCKED",
          "SELECT 1 FROM t;\nSELECT 1 FROM t FOR UPDATE;\n"
          "SELECT 1 FROM t LOCK IN SHARE MODE SKIP LOCKED;\n"},
@@ -145,6 +166,28 @@ static void keys_are_left_out_of_setup(void **state)
                              "+ CREATE INDEX j ON t (u) WHERE r = 0;\n"
                              "- CREATE UNIQUE INDEX j ON t (u) WHERE r = 0;\n"
                              "+ CREATE UNIQUE INDEX j ON t (u);\n");
+    free(all);
+}
+
+static void keys_are_left_out_of_columns_and_of_alterations(void **state)
+{
+    (void)state;
+    char *all = mutants_of("mariadb", "",
+                           "CREATE TABLE t (name text,\n"
+                           "r text AS (IF(s = 1, name, NULL)) VIRTUAL UNIQUE,\n"
+                           "FOREIGN KEY (name) REFERENCES o (name));\n"
+                           "ALTER TABLE t ADD UNIQUE (name)",
+                           "", "SELECT 1");
+    assert_string_equal(all, "- r text AS (IF(s = 1, name, NULL)) VIRTUAL UNIQUE,\n"
+                             "+ r text AS (name) VIRTUAL UNIQUE,\n"
+                             "- r text AS (IF(s = 1, name, NULL)) VIRTUAL UNIQUE,\n"
+                             "+ r text AS (NULL) VIRTUAL UNIQUE,\n"
+                             "- r text AS (IF(s = 1, name, NULL)) VIRTUAL UNIQUE,\n"
+                             "+ r text AS (IF(s = 1, name, NULL)) VIRTUAL,\n"
+                             "- r text AS (IF(s = 1, name, NULL)) VIRTUAL UNIQUE,\n"
+                             "- FOREIGN KEY (name) REFERENCES o (name));\n"
+                             "+ r text AS (IF(s = 1, name, NULL)) VIRTUAL UNIQUE);\n"
+                             "- ALTER TABLE t ADD UNIQUE (name);\n");
     free(all);
 }
 
@@ -195,6 +238,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clauses_are_left_out_one_at_a_time),
         cmocka_unit_test(keys_are_left_out_of_setup),
+        cmocka_unit_test(keys_are_left_out_of_columns_and_of_alterations),
         cmocka_unit_test(statements_directives_and_levels_are_left_out),
         cmocka_unit_test(conditions_pair_within_a_statement),
     };

@@ -14,7 +14,8 @@ static struct lb_token next_token(struct lb_lexer *lexer, const struct lb_token 
     if (token.kind == LB_T_QUOTED && token.is_name && token.length > 2) {
         name.text++;
         name.length -= 2;
-    } else if (lb_token_is_sign(&token, "[") && before->text + before->length != token.text) {
+    } else if (lb_token_is_sign(&token, "[") &&
+               !(before->length > 0 && before->text + before->length == token.text)) {
         name = lb_lexer_next(&ahead);
         struct lb_token close = lb_lexer_next(&ahead);
         if (name.kind != LB_T_WORD || !lb_token_is_sign(&close, "]"))

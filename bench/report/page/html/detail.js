@@ -166,7 +166,7 @@ LB.shadePhases = function (f, x, phases) {
   phases.forEach(function (phase, i) {
     var from = x(phase.start_ns), w = x(phase.start_ns + phase.length_ns) - from;
     if (i % 2) f.g.append("rect").attr({ "class": "warm", x: from, y: 0, width: w, height: f.height });
-    if (w > phase.name.length * 6.5) f.g.append("text").attr({ "class": "soft", x: from + 2, y: -4 }).text(phase.name);
+    if (w > phase.name.length * 6.5) f.g.append("text").attr({ "class": "soft", x: from + 2, y: 11 }).text(phase.name);
   });
 };
 
