@@ -241,6 +241,9 @@ my ($with, $printed) = explore('-s', $busy, '--replay', '00010110011');
 is("$without $with", '1 1', 'a release that is busy at first: the verdict is that of the schedule without this try') or diag $printed;
 like($printed, qr/granted\s+resource\s+0\s+at\s+step\s+7\s+while\s+worker\s+0\s+held\s+it\s+from\s+step\s+3\s+to\s+step\s+8/, '... and the hold lasts until the next try');
 
+($status, $out) = explore('-s', 'fifo-poll', '--rounds', '2');
+is($status, 0, '... and the next hold begins with its own acquire') or diag $out;
+
 # A rescuer lists what has run for too long, and frees it later: it is stopped in between, while others have it.
 my $listed = spew('listed.sql', <<'SQL');
 -- strategy: listed

@@ -398,6 +398,7 @@ static void take_refusal(struct lb_testbed *testbed, struct lb_task *task, struc
      * release begins, whatever the answer: with this try in the history no move of others would be
      * seen within the hold. The schedule without the try has the same history as this one. */
     task->log.n_events = task->refused_event;
+    task->log.next = task->events + task->refused_event;
     if (task->n_events_seen > task->refused_event)
         task->n_events_seen = task->refused_event;
 }
