@@ -1,7 +1,7 @@
 /* Measuring a queue at growing sizes: see age.h. */
 #include "age.h"
 
-#include "aged_cost.h"
+#include "age_bench.h"
 #include "aged_index.h"
 #include "clock.h"
 #include "ordinary.h"
@@ -15,30 +15,9 @@ const char *const lb_age_op_names[LB_AGE_OPS] = {
     [LB_AGE_ERROR] = "error", [LB_AGE_RENEW] = "renew", [LB_AGE_RECOVER] = "recover",
     [LB_AGE_COUNT] = "count"};
 
-enum { TTL_MS = 600000, LOCK_TIMEOUT_MS = 10000 };
-
-/* One state, in a space of its own. */
-struct bench {
-    const struct lb_age_plan *plan;
-    const struct lb_db *db;
-    struct lb_space *space;
-    struct lb_program *program;
-    struct lb_session session;
-    struct lb_session snapshot; /* of dead rows: the server keeps them for it */
-    bool has_session, has_snapshot, is_set_up, is_open;
-    struct lb_strategy_plan strategy_plan;
-    struct lb_actor actor;
-    struct lb_aged aged;
-    struct lb_aged_cost cost;
-    struct lb_age *age;
-    struct lb_age_state *state;
-    int64_t next_id;
-    size_t size; /* which one is measured */
-};
-
 /* --- operations --- */
 
-static void note(struct bench *bench, enum lb_age_op op, uint64_t start_ns)
+static void note(struct lb_age_bench *bench, enum lb_age_op op, uint64_t start_ns)
 {
     struct lb_age_point *point = &bench->state->curves[op].points[bench->size];
     const struct lb_aged_cost *cost = &bench->cost;
@@ -53,24 +32,16 @@ static void note(struct bench *bench, enum lb_age_op op, uint64_t start_ns)
     bench->state->curves[op].is_there = true;
 }
 
-static int answered(struct bench *bench, const char *what, int answer, struct lb_error *err)
-{
-    if (answer <= LB_OK)
-        return answer;
-    return lb_fail(err, LB_E_UNSUPPORTED, "%s was answered %s%s%s", what, lb_answer_name(answer),
-                   bench->session.message[0] != '\0' ? ": " : "", bench->session.message);
-}
-
-static int put(struct bench *bench, struct lb_error *err)
+static int put(struct lb_age_bench *bench, struct lb_error *err)
 {
     uint64_t start_ns = lb_now_ns();
     lb_aged_cost_begin(&bench->cost);
     int r = bench->plan->strategy->flow->put(&bench->actor, bench->next_id++, 1, "payload", err);
     note(bench, LB_AGE_PUT, start_ns);
-    return answered(bench, "put", r, err);
+    return lb_age_answered(bench, "put", r, err);
 }
 
-static int claim(struct bench *bench, struct lb_item *item, struct lb_error *err)
+static int claim(struct lb_age_bench *bench, struct lb_item *item, struct lb_error *err)
 {
     uint32_t n = 0;
     int64_t marked = 0;
@@ -80,20 +51,20 @@ static int claim(struct bench *bench, struct lb_item *item, struct lb_error *err
     note(bench, LB_AGE_CLAIM, start_ns);
     if (r == LB_OK && n == 0)
         r = LB_EMPTY;
-    return answered(bench, "claim", r, err);
+    return lb_age_answered(bench, "claim", r, err);
 }
 
-static int end(struct bench *bench, enum lb_age_op op, enum lb_section_name section,
+static int end(struct lb_age_bench *bench, enum lb_age_op op, enum lb_section_name section,
                struct lb_item *item, struct lb_error *err)
 {
     uint64_t start_ns = lb_now_ns();
     lb_aged_cost_begin(&bench->cost);
     int r = lb_aged_end(&bench->actor, section, item, err);
     note(bench, op, start_ns);
-    return answered(bench, lb_section_text(section), r, err);
+    return lb_age_answered(bench, lb_section_text(section), r, err);
 }
 
-static int count(struct bench *bench, struct lb_error *err)
+static int count(struct lb_age_bench *bench, struct lb_error *err)
 {
     struct lb_section_result result;
     struct lb_bag bag;
@@ -103,7 +74,7 @@ static int count(struct bench *bench, struct lb_error *err)
 }
 
 /* What works on the whole class: in a transaction that is undone. */
-static int whole(struct bench *bench, enum lb_age_op op, struct lb_error *err)
+static int whole(struct lb_age_bench *bench, enum lb_age_op op, struct lb_error *err)
 {
     struct lb_error ignored;
     struct lb_age_curve *curve = &bench->state->curves[op];
@@ -121,7 +92,7 @@ static int whole(struct bench *bench, enum lb_age_op op, struct lb_error *err)
     return r < 0 ? r : 0;
 }
 
-static int measure_size(struct bench *bench, struct lb_error *err)
+static int measure_size(struct lb_age_bench *bench, struct lb_error *err)
 {
     enum { ITEMS = 3 };
     struct lb_item item = {0};
@@ -197,7 +168,8 @@ static void fit_state(struct lb_age *age, struct lb_age_state *state)
 
 /* What the operation that grows costs with an index of these words; it is dropped again. An index
  * that the server does not make costs more than any. */
-static int try_index(struct bench *bench, const char *words, double *ret_cost, struct lb_error *err)
+static int try_index(struct lb_age_bench *bench, const char *words, double *ret_cost,
+                     struct lb_error *err)
 {
     enum { ROUNDS = 2 };
     char sql[700];
@@ -234,7 +206,7 @@ static int try_index(struct bench *bench, const char *words, double *ret_cost, s
 
 /* The cheapest of the indexes that the operation's conditions and order ask for, if it ends the
  * growth. */
-static int find_index(struct bench *bench, struct lb_error *err)
+static int find_index(struct lb_age_bench *bench, struct lb_error *err)
 {
     struct lb_age_state *state = bench->state;
     static const enum lb_section_name sections[LB_AGE_OPS] = {
@@ -261,77 +233,7 @@ static int find_index(struct bench *bench, struct lb_error *err)
 
 /* --- one state --- */
 
-static int open_bench(struct bench *bench, struct lb_error *err)
-{
-    static const uint32_t capacity[1] = {1};
-    const struct lb_age_plan *plan = bench->plan;
-    struct lb_conn_options options = {.role = "age", .lock_timeout_ms = LOCK_TIMEOUT_MS};
-    struct lb_scaled scaled;
-    struct lb_setting settings[64];
-    lb_file_scale(plan->file, TTL_MS, false, plan->settings, plan->n_settings, &scaled);
-    if (scaled.n_settings + plan->n_settings > 64)
-        return lb_fail(err, LB_E_USAGE, "more than %d options", 64 - LB_SCALED);
-    memcpy(settings, scaled.settings, scaled.n_settings * sizeof *settings);
-    if (plan->n_settings > 0)
-        memcpy(settings + scaled.n_settings, plan->settings, plan->n_settings * sizeof *settings);
-    int r = lb_program_new(plan->file, bench->db, plan->strategy->options, settings,
-                           scaled.n_settings + plan->n_settings, &bench->program, err);
-    if (r == 0 && bench->program->makes_schema)
-        r = lb_fail(err, LB_E_UNSUPPORTED,
-                    "its setup makes a schema: only the tables of the run's "
-                    "own schema are aged");
-    if (r == 0)
-        r = bench->db->space_open(plan->target, plan->strategy->name, &bench->space, err);
-    if (r == 0)
-        r = lb_session_open(&bench->session, bench->db, bench->space, &options, err);
-    bench->has_session = r == 0;
-    if (r != 0)
-        return r;
-    bench->strategy_plan =
-        (struct lb_strategy_plan){.strategy = plan->strategy,
-                                  .program = bench->program,
-                                  .space_no = bench->db->space_number(bench->space),
-                                  .n_resources = 1,
-                                  .capacity = capacity,
-                                  .ttl_ms = scaled.lease_ms,
-                                  .limit_ms = scaled.limit_ms,
-                                  .groups = 1000000,
-                                  .delay_ms = LB_AGED_DELAY_MS};
-    r = plan->strategy->flow->setup(&bench->strategy_plan, &bench->session, err);
-    bench->is_set_up = r == LB_OK;
-    bench->actor =
-        (struct lb_actor){.plan = &bench->strategy_plan, .session = &bench->session, .name = "age"};
-    if (r == LB_OK)
-        r = plan->strategy->flow->open(&bench->actor, err);
-    bench->is_open = r == LB_OK;
-    if (r == LB_OK && lb_strategy_has(&bench->strategy_plan, LB_S_REGISTER))
-        r = plan->strategy->flow->class(&bench->actor, LB_S_REGISTER, err);
-    return answered(bench, "setup", r, err);
-}
-
-static int close_bench(struct bench *bench, int r, struct lb_error *err)
-{
-    struct lb_error closing;
-    bench->session.gate = NULL;
-    if (bench->has_snapshot)
-        lb_session_close(&bench->snapshot);
-    lb_aged_release(&bench->aged);
-    if (bench->is_open)
-        bench->plan->strategy->flow->close(&bench->actor);
-    if (bench->is_set_up)
-        bench->plan->strategy->flow->teardown(&bench->strategy_plan, &bench->session, &closing);
-    if (bench->has_session)
-        lb_session_close(&bench->session);
-    if (bench->space != NULL && bench->db->space_close(bench->space, false, &closing) != 0 &&
-        r == 0) {
-        *err = closing;
-        r = closing.code;
-    }
-    lb_program_free(bench->program);
-    return r;
-}
-
-static int hold_snapshot(struct bench *bench, struct lb_error *err)
+static int hold_snapshot(struct lb_age_bench *bench, struct lb_error *err)
 {
     struct lb_conn_options options = {.role = "old snapshot", .isolation = LB_ISO_REPEATABLE_READ};
     int r = lb_session_open(&bench->snapshot, bench->db, bench->space, &options, err);
@@ -341,7 +243,7 @@ static int hold_snapshot(struct bench *bench, struct lb_error *err)
     return r == 0 ? bench->db->take_snapshot(bench->snapshot.conn, err) : r;
 }
 
-static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct lb_error *err)
+static int measure_sizes(struct lb_age_bench *bench, enum lb_aged_state state, struct lb_error *err)
 {
     const struct lb_age_plan *plan = bench->plan;
     const uint64_t total = plan->sizes[plan->n_sizes - 1] / LB_AGED_ITEMS;
@@ -390,7 +292,7 @@ static int measure_sizes(struct bench *bench, enum lb_aged_state state, struct l
 static int measure_state(const struct lb_age_plan *plan, enum lb_aged_state state,
                          struct lb_age *age, struct lb_error *err)
 {
-    struct bench *bench = calloc(1, sizeof *bench);
+    struct lb_age_bench *bench = calloc(1, sizeof *bench);
     struct lb_age_state *into = &age->states[state];
     if (bench == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
@@ -399,11 +301,11 @@ static int measure_state(const struct lb_age_plan *plan, enum lb_aged_state stat
     bench->db = plan->target->db;
     bench->age = age;
     bench->state = into;
-    int r = open_bench(bench, err);
+    int r = lb_age_open(bench, 1, err);
     bool is_opened = r == 0;
     if (r == 0)
         r = measure_sizes(bench, state, err);
-    r = close_bench(bench, r, err);
+    r = lb_age_close(bench, r, err);
     free(bench);
     if (is_opened && (r == LB_E_UNSUPPORTED || r == LB_E_SQL)) {
         snprintf(into->refused, sizeof into->refused, "%s", err->message);

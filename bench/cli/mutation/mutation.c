@@ -291,6 +291,38 @@ static int run_open(struct lb_mutation *m, struct lb_error *err)
     return r;
 }
 
+/* --- costs --- */
+
+/* Of clauses that are not needed. Where the costs cannot be counted, the verdict stays. */
+static int judge_costs(struct lb_mutation *m, struct lb_error *err)
+{
+    struct lb_costs original, costs;
+    uint64_t start_ns = lb_now_ns();
+    if (m->counts[LB_NOT_NEEDED] == 0 || lb_mutation_left_ns(m) == 0 || lb_mutation_is_stopped(m))
+        return 0;
+    int r = lb_ask_costs(m, m->file, &original, err);
+    uint64_t took_ns = lb_now_ns() - start_ns;
+    for (size_t i = 0; i < m->mutants.n && r == 0 && original.n > 0; i++) {
+        struct lb_judged *judged = &m->judged[i];
+        struct lb_file *file = NULL;
+        struct lb_subject subject;
+        char path[64], words[200];
+        if (judged->need != LB_NOT_NEEDED || lb_mutation_left_ns(m) < 2 * took_ns ||
+            lb_mutation_is_stopped(m))
+            continue;
+        r = parse_mutant(m, i, &subject, path, &file, err);
+        if (r == 0)
+            r = lb_ask_costs(m, file, &costs, err);
+        lb_file_free(file);
+        if (r != 0 || !lb_costs_grew(&original, &costs, words, sizeof words))
+            continue;
+        judged->need = LB_SLOWER;
+        snprintf(judged->reason, sizeof judged->reason, "every schedule comes to the same, but %s",
+                 words);
+    }
+    return r;
+}
+
 /* --- all --- */
 
 int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
@@ -311,6 +343,9 @@ int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
         r = judge_pairs(m, err);
     if (r == 0 && !m->is_accused)
         r = run_open(m, err);
+    lb_mutation_count(m);
+    if (r == 0 && !m->is_accused)
+        r = judge_costs(m, err);
     if (m->is_shown)
         fputs("\r\033[K", stderr);
     lb_mutation_count(m);

@@ -11,7 +11,7 @@ enum lb_need {
                       answers */
     LB_NOT_NEEDED, /* all explorations were complete, and came to the same */
     LB_REDUNDANT,  /* likewise, but not without another condition, too */
-    LB_SLOWER,     /* not judged yet: no mutant is */
+    LB_SLOWER,     /* not needed for any answer, but its statements read or lock more without it */
     LB_NOT_SHOWN,
     LB_NEEDS
 };
@@ -26,7 +26,8 @@ struct lb_judged {
     char question[40];  /* by which it was shown */
     char witness[400];  /* in one line */
     char again[2600];   /* the command that shows it again, of mutant-N.sql */
-    char reason[400];   /* for not shown, and the compared questions for not needed */
+    char reason[400];   /* for not shown; the compared questions for not needed; the figures
+                           for slower */
     size_t with;        /* redundant: the index of the other one */
 };
 

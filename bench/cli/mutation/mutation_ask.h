@@ -2,6 +2,7 @@
 #ifndef LB_MUTATION_ASK_H
 #define LB_MUTATION_ASK_H
 
+#include "aged_costs.h"
 #include "mutation.h"
 
 /* A text that is asked about: the original, a mutant, or a pair of them. */
@@ -32,6 +33,10 @@ int lb_explore_original(struct lb_mutation *mutation, struct lb_mutation_questio
                         uint64_t time_ns, struct lb_error *err);
 int lb_run_original(struct lb_mutation *mutation, struct lb_mutation_question *question,
                     struct lb_error *err);
+
+/* What the operations of the text cost; ret->n == 0: they cannot be counted. */
+int lb_ask_costs(const struct lb_mutation *mutation, const struct lb_file *file,
+                 struct lb_costs *ret, struct lb_error *err);
 
 /* mutation_questions.c: those of the plan, and some that a mutant alone gives reason for. */
 int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);

@@ -22,6 +22,10 @@ void lb_mutation_sum_up(const struct lb_mutation *m, char *buf, size_t size)
     if (counts[LB_REDUNDANT] > 0 && n < size)
         n += (size_t)snprintf(buf + n, size - n, ", %zu are redundant (each with another one)",
                               counts[LB_REDUNDANT]);
+    if (counts[LB_SLOWER] > 0 && n < size)
+        n += (size_t)snprintf(buf + n, size - n,
+                              ", %zu only make it faster (without them more is read or locked)",
+                              counts[LB_SLOWER]);
     if (n < size)
         snprintf(buf + n, size - n, ", %zu could not be shown.", counts[LB_NOT_SHOWN]);
 }
@@ -88,6 +92,8 @@ void lb_mutation_print_tap(const struct lb_mutation *m, FILE *out)
         else
             fprintf(out, ": %s%s%s\n", words_of(judged->need), judged->what[0] != '\0' ? ", " : "",
                     judged->what);
+        if (judged->need == LB_SLOWER)
+            fprintf(out, "# %s\n", judged->reason);
         if (judged->witness[0] != '\0')
             fprintf(out, "# %s\n# again: %s\n", judged->witness, judged->again);
     }

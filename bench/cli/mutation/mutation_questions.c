@@ -57,7 +57,7 @@ static void add_runs(struct lb_mutation *m)
     }
 }
 
-enum { EXTRA = 18 };
+enum { EXTRA = 19 };
 
 static struct lb_explored_ask *add_exploration(struct lb_mutation *m, const struct lb_cell *first,
                                                const char *name, unsigned only)
@@ -142,8 +142,13 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
     ask->rounds = 2;
     ask->ticks = m->strategy.is_lease;
     add_times(m, first, recovers);
-    if (m->strategy.shape != LB_QUEUE && lb_file_uses(m->file, LB_SLOT_MODE))
+    if (m->strategy.shape != LB_QUEUE && lb_file_uses(m->file, LB_SLOT_MODE)) {
         add_exploration(m, first, "explore+readers", 0)->readers = 2;
+        /* One reader leaves, and the other one stays: then a writer comes. */
+        ask = add_exploration(m, first, "explore+readers and writer", 0);
+        ask->readers = 2;
+        ask->workers = 3;
+    }
     if (m->strategy.shape != LB_QUEUE) {
         if (!sections[LB_S_RENEW].present || sections[LB_S_ACQUIRE].tx == LB_TX_HOLD)
             return;
