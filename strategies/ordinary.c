@@ -92,17 +92,18 @@ static int check_caps(const struct lb_strategy_plan *plan, const struct lb_sessi
                    plan->strategy->name, names);
 }
 
+/* 0; an error; or a refusal of the server, with err filled as well. */
 static int run_control(const struct lb_strategy_plan *plan, struct lb_runner *runner,
                        enum lb_section_name name, struct lb_bag *bag, struct lb_error *err)
 {
     struct lb_section_result result;
     int r = lb_runner_section(runner, name, bag, false, NULL, NULL, &result, err);
-    if (r <= LB_OK)
-        return r;
     struct lb_conn *conn = runner->session->conn;
-    return lb_fail(err, LB_E_ENV, "%s:%d: section %s: %s: %s", plan->program->origin,
-                   plan->program->sections[name].line, lb_section_text(name), lb_answer_name(r),
-                   conn != NULL ? lb_conn_head(conn)->message : "");
+    if (r > LB_OK)
+        lb_fail(err, LB_E_ENV, "%s:%d: section %s: %s: %s", plan->program->origin,
+                plan->program->sections[name].line, lb_section_text(name), lb_answer_name(r),
+                conn != NULL ? lb_conn_head(conn)->message : "");
+    return r;
 }
 
 /* A schema that the file makes itself is the only thing that two runs on a server share. */
@@ -143,10 +144,10 @@ int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
         r = run_control(plan, &runner, LB_S_RESOURCE, &bag, err);
     }
     lb_runner_release(&runner);
-    return r;
+    return r > 0 ? err->code : r;
 }
 
-/* A section on the tables as a whole. Without it there is nothing to do. */
+/* A section on the tables as a whole. Without it there is nothing to do. As run_control. */
 static int change_tables(const struct lb_strategy_plan *plan, struct lb_session *session,
                          enum lb_section_name name, struct lb_error *err)
 {
@@ -177,7 +178,8 @@ int lb_ordinary_migrate(const struct lb_strategy_plan *plan, struct lb_session *
 int lb_ordinary_teardown(struct lb_strategy_plan *plan, struct lb_session *session,
                          struct lb_error *err)
 {
-    return change_tables(plan, session, LB_S_TEARDOWN, err);
+    int r = change_tables(plan, session, LB_S_TEARDOWN, err);
+    return r > 0 ? err->code : r;
 }
 
 /* Also after a reconnect: prepared statements follow the session's generation by themselves. */

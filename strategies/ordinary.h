@@ -6,8 +6,8 @@
 
 int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
                       struct lb_error *err);
-/* Runs section migrate, where there is one: the tables of the version before become the plan's. 0
- * or an error. */
+/* Runs section migrate, where there is one: the tables of the version before become the plan's. 0;
+ * an error; or the server's refusal (enum lb_answer), with err filled as well. */
 int lb_ordinary_migrate(const struct lb_strategy_plan *plan, struct lb_session *session,
                         struct lb_error *err);
 /* The parameters of a section that a worker runs on its class. */

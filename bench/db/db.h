@@ -261,6 +261,10 @@ struct lb_db {
     /* Asked over control: is the session with this id waiting for a lock of another session right
      * now? 1, 0, or an error. Optional: NULL where execute() never blocks. */
     int (*is_blocked)(struct lb_conn *control, int64_t session_id, struct lb_error *err);
+    /* Asked over control: the sessions that wait for a lock which the session with this id has, or
+     * has asked for before them. Returns how many, at most max, or an error. Optional. */
+    int (*waiters)(struct lb_conn *control, int64_t session_id, int64_t *ret_ids, size_t max,
+                   struct lb_error *err);
     /* Its protocol is the one that bench/gate relays. */
     bool is_relayed;
     /* A list among the parameters is written as an array, {1,2}; else as JSON, [1,2]. */
@@ -269,8 +273,8 @@ struct lb_db {
     bool in_process;
     /* Faults. cut: the next statement, or commit, of conn is sent and the connection is cut before
      * its answer is read: it answers LB_LOST, its outcome is unknown. Optional. lock_rows: inside
-     * an open transaction, locks all rows of the space's tables with at least this many rows,
-     * without changing them. Optional. */
+     * an open transaction, reads the space's tables, and locks all rows of those with at least this
+     * many rows, without changing them. Optional. */
     void (*cut)(struct lb_conn *conn);
     int (*lock_rows)(struct lb_conn *conn, uint64_t least, struct lb_error *err);
     /* Keeps the result of the last execute() while others are executed, and makes it the last one

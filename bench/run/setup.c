@@ -10,6 +10,7 @@
 #include "class_proof.h"
 #include "clock.h"
 #include "control.h"
+#include "fault_kind.h"
 #include "faults.h"
 #include "guard.h"
 #include "ledger.h"
@@ -414,10 +415,15 @@ static int set_up_work(struct lb_active_run *run, struct lb_error *err)
     return lb_chunks_setup(&run->control, request->scenario->rows, err);
 }
 
-/* Items that are to end in another way than by completion. */
-static int check_ends(const struct lb_active_run *run, struct lb_error *err)
+/* Sections of the fault, and of items that are to end in another way than by completion. */
+static int check_sections(const struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_scenario *scenario = run->request->scenario;
+    const struct lb_fault_kind *kind = lb_fault_kinds[scenario->fault];
+    if (kind != NULL && kind->needs != 0 && !lb_strategy_has(&run->plan, kind->needs))
+        return lb_fail(err, LB_E_UNSUPPORTED, "fault %s: %s has no section %s here",
+                       lb_fault_name(scenario->fault), run->request->strategy->name,
+                       lb_section_text(kind->needs));
     if (scenario->shape != LB_QUEUE)
         return 0;
     if (scenario->error > 0 && !lb_strategy_has(&run->plan, LB_S_ERROR))
@@ -456,7 +462,7 @@ static int make_team(struct lb_active_run *run, struct lb_error *err)
                    run->share.n_ranks);
     int rc = lb_ledger_check(run, err);
     if (rc == 0)
-        rc = check_ends(run, err);
+        rc = check_sections(run, err);
     return rc == 0 ? lb_classes_check(run, err) : rc;
 }
 
@@ -498,7 +504,9 @@ static int put_backlog(struct lb_active_run *run, struct lb_error *err)
 /* The tables of the version before, with its items, become those of the new version. */
 static int migrate(struct lb_active_run *run, struct lb_error *err)
 {
-    return run->program_before != NULL ? lb_ordinary_migrate(&run->plan, &run->control, err) : 0;
+    return run->program_before != NULL && lb_ordinary_migrate(&run->plan, &run->control, err) != 0
+               ? err->code
+               : 0;
 }
 
 static int prepare_watchdog(struct lb_active_run *run, struct lb_error *err)

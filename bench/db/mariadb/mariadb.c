@@ -523,6 +523,7 @@ const struct lb_db lb_db_mariadb = {
     .cancel = lb_maria_cancel,
     .session_id = lb_maria_session_id,
     .is_blocked = lb_maria_is_blocked,
+    .waiters = lb_maria_waiters,
     .cut = maria_cut,
     .lock_rows = maria_lock_rows,
     .take_snapshot = maria_take_snapshot,

@@ -52,6 +52,8 @@ int lb_maria_outcome(struct lb_conn *conn, bool is_nowait, struct lb_error *err)
 int64_t lb_maria_session_id(struct lb_conn *conn);
 void lb_maria_cancel(struct lb_conn *conn);
 int lb_maria_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_error *err);
+int lb_maria_waiters(struct lb_conn *control, int64_t session_id, int64_t *ret_ids, size_t max,
+                     struct lb_error *err);
 int lb_maria_terminate(struct lb_conn *control, int64_t session_id, struct lb_error *err);
 int lb_maria_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err);
 int lb_maria_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);

@@ -417,6 +417,7 @@ const struct lb_db lb_db_postgres = {
     .cancel = lb_pg_cancel,
     .session_id = lb_pg_session_id,
     .is_blocked = lb_pg_is_blocked,
+    .waiters = lb_pg_waiters,
     .is_relayed = true,
     .door_keep = lb_pg_door_keep,
     .door_back = lb_pg_door_back,

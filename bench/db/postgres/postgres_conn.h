@@ -54,6 +54,8 @@ void lb_pg_drain(struct lb_conn *conn);
 void lb_pg_cancel(struct lb_conn *conn);
 int64_t lb_pg_session_id(struct lb_conn *conn);
 int lb_pg_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_error *err);
+int lb_pg_waiters(struct lb_conn *control, int64_t session_id, int64_t *ret_ids, size_t max,
+                  struct lb_error *err);
 int lb_pg_terminate(struct lb_conn *control, int64_t session_id, struct lb_error *err);
 int lb_pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err);
 int lb_pg_cancel_sync(struct lb_conn *control, uint64_t *ret_n, struct lb_error *err);

@@ -61,6 +61,23 @@ int lb_pg_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_erro
     return blocked;
 }
 
+int lb_pg_waiters(struct lb_conn *control, int64_t session_id, int64_t *ret_ids, size_t max,
+                  struct lb_error *err)
+{
+    PGresult *result = ask(control, NULL,
+                           "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' "
+                           "AND backend_type = 'client backend' "
+                           "AND $1::int = ANY (pg_blocking_pids(pid))",
+                           session_id, err);
+    if (result == NULL)
+        return err->code;
+    int n = PQntuples(result) < (int)max ? PQntuples(result) : (int)max;
+    for (int i = 0; i < n; i++)
+        ret_ids[i] = strtoll(PQgetvalue(result, i, 0), NULL, 10);
+    PQclear(result);
+    return n;
+}
+
 int lb_pg_terminate(struct lb_conn *control, int64_t session_id, struct lb_error *err)
 {
     PGresult *result = ask(control, NULL, "SELECT pg_terminate_backend($1::int)", session_id, err);

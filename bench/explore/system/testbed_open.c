@@ -480,7 +480,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (r == 0 && plan->strategy->shape == LB_QUEUE)
         r = put_items(testbed, err);
     if (r == 0 && has_before)
-        r = lb_ordinary_migrate(&testbed->strategy_plan, &testbed->control, err);
+        r = lb_ordinary_migrate(&testbed->strategy_plan, &testbed->control, err) != 0 ? err->code
+                                                                                      : 0;
     testbed->control.gate = NULL;
     if (r == 0 && lb_testbed_has_programs(testbed))
         r = keep_database(testbed, err);

@@ -217,6 +217,22 @@ static json_t *open_loop_json(const struct lb_outcome *run)
     return lb_object_end(&object);
 }
 
+static json_t *migration_json(const struct lb_migration *migration)
+{
+    struct lb_object object = lb_object_new();
+    if (migration->took_ns == 0)
+        return json_null();
+    lb_put_count(&object, "took_ns", migration->took_ns);
+    lb_put_count(&object, "tries", migration->n_tries);
+    lb_put(&object, "done", json_boolean(migration->is_done));
+    lb_put(&object, "watched", json_boolean(migration->is_watched));
+    lb_put_count(&object, "blocked_ns", migration->blocked_ns);
+    lb_put_count(&object, "sessions_waited", migration->n_sessions);
+    lb_put_count(&object, "waited_ns", migration->waited_ns);
+    lb_put_count(&object, "longest_wait_ns", migration->longest_ns);
+    return lb_object_end(&object);
+}
+
 static json_t *run_json(const struct lb_outcome *run, const char *history)
 {
     struct lb_object object = lb_object_new();
@@ -250,6 +266,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     lb_put_count(&object, "connections_lost", run->n_lost);
     lb_put_count(&object, "faults", run->n_faults);
     lb_put_count(&object, "guard_lost_updates", run->n_guard_lost);
+    lb_put(&object, "migration", migration_json(&run->migration));
     lb_put(&object, "proof", proof_json(&run->proof));
     lb_put_count(&object, "threads", run->n_threads);
     lb_put(&object, "cpu_user_ns", run->has_cpu ? lb_json_count(run->cpu_user_ns) : json_null());

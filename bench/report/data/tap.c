@@ -218,6 +218,9 @@ static void warning_lines(struct lb_sink_state *state, const struct lb_cell *cel
         remark(state, cell, "inconclusive: ", run->reason);
     for (size_t i = 0; i < run->n_warnings; i++)
         remark(state, cell, "", run->warnings[i]);
+    char text[400];
+    if (run->migration.took_ns > 0)
+        remark(state, cell, "", lb_migration_text(&run->migration, text, sizeof text));
 }
 
 /* When it is known before the start that nothing can run, that is the whole plan. */

@@ -71,6 +71,19 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
     add_count(table, n_guard_lost, LB_INK_BAD);
 }
 
+static void print_migrations(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    char text[400], line[600];
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_migration *migration = &cell->runs[i]->migration;
+        if (migration->took_ns == 0)
+            continue;
+        snprintf(line, sizeof line, "%s on %s: %s.", cell->name, cell->engine,
+                 lb_migration_text(migration, text, sizeof text));
+        lb_print_wrapped(state->out, line, 0, state->width);
+    }
+}
+
 int lb_text_faults(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
@@ -99,6 +112,8 @@ int lb_text_faults(const struct lb_sink_state *state)
             "holder wrote over.",
             0, state->width);
     }
+    for (size_t i = 0; i < report->n_cells; i++)
+        print_migrations(state, &report->cells[i]);
     lb_table_free(table);
     return rc;
 }

@@ -22,3 +22,14 @@ int lb_beside_run(struct lb_active_run *run, struct lb_session *session, struct 
     lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, scenario->fault, UINT32_MAX, 1);
     return 0;
 }
+
+bool lb_beside_is_blocked(struct lb_session *session, struct lb_worker *worker)
+{
+    struct lb_error ignored;
+    int64_t id = 0;
+    pthread_mutex_lock(&worker->session_lock);
+    if (worker->has_session && worker->session.conn != NULL)
+        id = session->db->session_id(worker->session.conn);
+    pthread_mutex_unlock(&worker->session_lock);
+    return id != 0 && session->db->is_blocked(session->conn, id, &ignored) == 1;
+}

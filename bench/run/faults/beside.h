@@ -13,4 +13,7 @@ struct lb_beside {
 int lb_beside_run(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
                   const struct lb_beside *beside, struct lb_error *err);
 
+/* Does a worker's statement wait for a lock right now? Asked over session. No: also not known. */
+bool lb_beside_is_blocked(struct lb_session *session, struct lb_worker *worker);
+
 #endif

@@ -15,16 +15,9 @@ static void note_waiters(struct lb_active_run *run, struct lb_session *session)
         run->request->scenario->pool > 0)
         return;
     for (uint32_t i = 0; i < run->n_started; i++) {
-        struct lb_worker *worker = &run->workers[i];
-        struct lb_error ignored;
-        int64_t id = 0;
-        pthread_mutex_lock(&worker->session_lock);
-        if (worker->has_session && worker->session.conn != NULL)
-            id = db->session_id(worker->session.conn);
-        pthread_mutex_unlock(&worker->session_lock);
         uint64_t asked_ns = lb_now_ns();
-        if (id != 0 && db->is_blocked(session->conn, id, &ignored) == 1)
-            atomic_store(&worker->waited_ns, asked_ns);
+        if (lb_beside_is_blocked(session, &run->workers[i]))
+            atomic_store(&run->workers[i].waited_ns, asked_ns);
     }
 }
 

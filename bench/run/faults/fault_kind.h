@@ -23,6 +23,9 @@ struct lb_fault_kind {
     /* Is everything given that it needs? 0 or LB_E_UNSUPPORTED with a message. Optional. */
     int (*check)(const struct lb_run_plan *plan, struct lb_error *err);
 
+    /* A section that the strategy must have; 0: none. */
+    enum lb_section_name needs;
+
     /* Of a worker, by its own thread, inside of a hold: of request, or of n items. It may block. */
     void (*inject)(struct lb_worker *worker, const struct lb_request *request,
                    const struct lb_item *items, uint32_t n);

@@ -52,6 +52,10 @@ int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario 
 int lb_fault_check_plan(const struct lb_run_plan *plan, struct lb_error *err)
 {
     const struct lb_fault_kind *kind = lb_fault_kinds[plan->scenario->fault];
+    if (kind != NULL && kind->needs != 0 &&
+        (plan->file == NULL || !lb_file_has(plan->file, kind->needs)))
+        return lb_fail(err, LB_E_UNSUPPORTED, "fault %s needs a file with section %s",
+                       lb_fault_name(plan->scenario->fault), lb_section_text(kind->needs));
     return kind != NULL && kind->check != NULL ? kind->check(plan, err) : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "histogram.h"
 #include "live.h"
 #include "measure.h"
+#include "migration.h"
 #include "proof.h"
 #include "ranks.h"
 #include "run_plan.h"
@@ -140,7 +141,8 @@ struct lb_outcome {
     struct lb_exploration *exploration; /* NULL: stressed */
 
     uint64_t n_faults;
-    bool lacks_fault;      /* invalid since none of the requested ones happened */
+    bool lacks_fault;              /* invalid since none of the requested ones happened */
+    struct lb_migration migration; /* of fault migrate */
     uint64_t n_guard_lost; /* accepted writes of the guarded row that another overwrote: harm */
     uint64_t n_statements, n_connects, n_lost;
     bool has_cpu;       /* not when the workers ran in processes of their own */

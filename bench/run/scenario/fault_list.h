@@ -52,7 +52,10 @@
     FAULT(TERM, term, "term",                                                                      \
           LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AN_END | LB_FAULT_IS_THE_HOLDERS |                \
               LB_FAULT_KILLS,                                                                      \
-          "asks the holder to stop, and kills it after the grace; another takes its place")
+          "asks the holder to stop, and kills it after the grace; another takes its place")        \
+    FAULT(MIGRATE, migrate, "migrate", LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_FOR_READERS,            \
+          "section migrate runs while the workers do, behind a transaction that has read the "     \
+          "tables")
 
 /* All names as one text, each after a comma: "none" LB_FAULT_NAMES. */
 #define LB_FAULT_COMMA_NAME(id, symbol, name, traits, summary) ", " name
