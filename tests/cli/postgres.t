@@ -25,6 +25,34 @@ sub sql
     chomp @rows;
     return @rows;
 }
+# A statement that the server refuses each time, with the server's own hint.
+my $mistyped = spew('mistyped.sql', <<'SQL');
+-- strategy: mistyped
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE held (name text PRIMARY KEY, owner text);
+CREATE FUNCTION take(n text, ms int) RETURNS boolean LANGUAGE sql AS 'UPDATE held SET owner = n WHERE name = n RETURNING true';
+-- name: resource
+INSERT INTO held (name) VALUES (:resource);
+-- name: acquire
+-- require: row
+SELECT 1 WHERE take(:resource, :ttl_ms);
+-- name: release
+UPDATE held SET owner = NULL WHERE name = :resource;
+-- name: teardown
+DROP FUNCTION take;
+DROP TABLE held;
+SQL
+{
+    my ($status, $out, $err) = lockbench('verify', '-s', $mistyped, '-d', $uri, '-q');
+    is($status, 3, 'a statement that the server refuses: exit status') or diag $out, $err;
+    my @failed = $out =~ /^not ok/mg;
+    is(@failed, 2, '... which is tried twice');
+    like($out, qr/mistyped\.sql:11: function take\(unknown, bigint\) does not exist \(No function matches the given name/, '... with the line and the hint');
+    like($out, qr/^# mistyped on postgres: nothing was tested: 2 of \d+ tests ended in an error; the others were not tried$/m, '... and the rest is not');
+}
+
 # PGOPTIONS of any length the server takes: lockbench's own settings come behind.
 {
     local $ENV{PGOPTIONS} = '-c work_mem=4MB ' x 70;

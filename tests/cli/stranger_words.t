@@ -27,7 +27,7 @@ UPDATE job SET state = 'done' WHERE id = :id AND state = 'run';
 SQL
 ($status, $out, $err) = lockbench('verify', '-s', $foreign, '-d', 'sqlite:');
 is($status, 3, 'a file that the engine does not take: exit status');
-like($out, qr/^# foreign on sqlite: nothing was tested: all that was asked ended in an error \(\d+\)$/m, '... and that nothing was tested');
+like($out, qr/^# foreign on sqlite: nothing was tested: 2 of \d+ tests ended in an error; the others were not tried$/m, '... and that nothing was tested');
 unlike($out, qr/no violation/, '... is not called no violation');
 
 # --- what is explored has no rate, and one worker is no workers ---
@@ -46,7 +46,7 @@ like($out, qr/^# limit of recover: timeout_ms, as said in line 6/m, 'the plan in
 my ($words) = $out =~ /^# plainjob on sqlite breaks no-duplicate:\n((?:#   .*\n)+)/m;
 like($words // '', qr/without having been given back.*\n#   \S+plainjob\.sql:28: SELECT id, payload .*\n#   \S+plainjob\.sql:38: /,
     'what happened, and the lines that allow it');
-like($words // '', qr/^#   The fix: let recover use the time of the claim/m, 'what to change');
+like($words // '', qr/^#   The fix: let recover take only claims older than its limit/m, 'what to change');
 my ($command) = ($words // '') =~ /^#   shown by: lockbench (.*)$/m;
 like($out, qr/^# plainjob on sqlite: \d guarantees? broken in \d+ s: \d+ schedules explored/m, 'and what was looked for');
 like($command // '', qr/^(?:run|explore) -s \S+plainjob\.sql -d sqlite: /, 'the command that shows it alone');

@@ -329,6 +329,8 @@ static void take_failure(struct lb_scheduler *state, struct lb_cell *cell, int r
     tell_failure(state, cell, err->message);
     if (rc == LB_E_ENV)
         give_up_target(state, cell->target, err->message);
+    if (rc == LB_E_SQL)
+        lb_outlook_give_up(&state->report, cell);
 }
 
 /* A run may take this much longer than the budget that it is a part of: set-up and end included.

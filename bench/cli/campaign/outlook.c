@@ -221,6 +221,36 @@ static void print_timing(const struct lb_timing *timing, const char *what, FILE 
     fputs(timing->by_recover ? "; recover ends it\n" : "\n", out);
 }
 
+/* Nothing of the file has run, and the server has refused a statement of it twice with the same
+ * words. */
+static bool is_refused_again(const struct lb_report *report, const struct lb_cell *failed)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook != failed->outlook)
+            continue;
+        if (cell->n_runs > 0)
+            return false;
+        n += cell->state == LB_CELL_FAILED &&
+             strcmp(cell->error.message, failed->error.message) == 0;
+    }
+    return n > 1;
+}
+
+void lb_outlook_give_up(struct lb_report *report, const struct lb_cell *failed)
+{
+    if (failed->outlook == NULL || !is_refused_again(report, failed))
+        return;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        struct lb_cell *cell = &report->cells[i];
+        if (cell->outlook == failed->outlook && cell->state == LB_CELL_PENDING) {
+            cell->state = LB_CELL_NOT_RUN;
+            snprintf(cell->reason, sizeof cell->reason, "%s", failed->error.message);
+        }
+    }
+}
+
 void lb_outlook_print(const struct lb_outlook *outlook, FILE *out)
 {
     const struct lb_features *f = &outlook->features;

@@ -76,6 +76,9 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
  * error. */
 int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
                     struct lb_scenario *ret, struct lb_error *err);
+/* After a test that ended because the server refuses a statement: the tests that are left of this
+ * file are not run if they would end in the same way. */
+void lb_outlook_give_up(struct lb_report *report, const struct lb_cell *failed);
 /* The plan in short, as comments of TAP. */
 void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out);
 /* Prints the findings, with the lines that allow them, the change and the command that shows them;

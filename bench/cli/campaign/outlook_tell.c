@@ -129,7 +129,7 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_repo
 /* --- when nothing was found --- */
 
 struct tally {
-    unsigned n_scenarios, n_faults, n_complete, n_bounded, n_invalid, n_failed;
+    unsigned n_scenarios, n_faults, n_complete, n_bounded, n_invalid, n_asked, n_failed;
     uint64_t n_schedules, elapsed_ns;
 };
 
@@ -138,6 +138,7 @@ static struct tally tally_of(const struct lb_outlook *outlook, const struct lb_r
     struct tally t = {0};
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
+        t.n_asked += cell->outlook == outlook;
         t.n_failed += cell->outlook == outlook && cell->state == LB_CELL_FAILED;
         if (cell->outlook != outlook || cell->n_runs == 0)
             continue;
@@ -209,7 +210,8 @@ static void print_tally(const struct lb_outlook *outlook, const struct lb_report
     print_bounded(outlook, report, out);
     fprintf(out, "# %s on %s: ", outlook->strategy, outlook->engine);
     if (t.n_failed > 0 && t.n_scenarios + t.n_faults + t.n_complete + t.n_bounded == 0) {
-        fprintf(out, "nothing was tested: all that was asked ended in an error (%u)\n", t.n_failed);
+        fprintf(out, "nothing was tested: %u of %u tests ended in an error%s\n", t.n_failed,
+                t.n_asked, t.n_asked > t.n_failed ? "; the others were not tried" : "");
         return;
     }
     if (n_broken == 0)
