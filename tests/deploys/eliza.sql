@@ -1,23 +1,22 @@
 -- strategy: eliza
 -- shape: queue
 -- claims: no-duplicate, no-loss, recovery, attempts
--- option: max_attempts = 3
+-- option: max_attempts = 2
 -- option: stale_ms = 60000
 -- attempts: max_attempts
 -- limit: stale_ms
--- summary: the recovery has a limit of its own, above that of the job
+-- summary: each job has its maximum of attempts, and the recovery has one of its own
 -- origin: https://github.com/elizaOS/eliza/issues/10854
 
 -- name: setup
 CREATE TABLE job (id bigint PRIMARY KEY, payload varchar(100), status varchar(12) NOT NULL DEFAULT 'pending',
-                  attempts int NOT NULL DEFAULT 0, recovered int NOT NULL DEFAULT 0, claims int NOT NULL DEFAULT 0,
-                  worker varchar(100), at_ms bigint);
+                  max_attempts int NOT NULL, attempts int NOT NULL DEFAULT 0, claims int NOT NULL DEFAULT 0, at_ms bigint);
 
 -- name: put
-INSERT INTO job (id, payload) VALUES (:id, :payload);
+INSERT INTO job (id, payload, max_attempts) VALUES (:id, :payload, :max_attempts);
 
 -- name: claim
-UPDATE job SET status = 'running', worker = :worker, at_ms = :now, claims = claims + 1, attempts = attempts + 1
+UPDATE job SET status = 'running', at_ms = :now, claims = claims + 1, attempts = attempts + 1
 WHERE id = (SELECT id FROM job WHERE status = 'pending' ORDER BY id LIMIT 1) AND status = 'pending'
 RETURNING id, payload, claims AS token;
 
@@ -25,11 +24,11 @@ RETURNING id, payload, claims AS token;
 UPDATE job SET status = 'done' WHERE id = :id AND status = 'running' AND claims = :token;
 
 -- name: free
-UPDATE job SET status = CASE WHEN attempts < :max_attempts THEN 'pending' ELSE 'dead' END
+UPDATE job SET status = CASE WHEN attempts < max_attempts THEN 'pending' ELSE 'dead' END
 WHERE id = :id AND status = 'running' AND claims = :token;
 
 -- name: recover
-UPDATE job SET worker = NULL, status = CASE WHEN attempts < :max_attempts + 2 THEN 'pending' ELSE 'dead' END
+UPDATE job SET status = CASE WHEN attempts < 3 THEN 'pending' ELSE 'dead' END
 WHERE status = 'running' AND at_ms < :now - :stale_ms;
 
 -- name: teardown
