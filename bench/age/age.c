@@ -243,11 +243,28 @@ static int hold_snapshot(struct lb_age_bench *bench, struct lb_error *err)
     return r == 0 ? bench->db->take_snapshot(bench->snapshot.conn, err) : r;
 }
 
+/* A transaction that is open elsewhere in the database keeps the dead rows of the measuring itself,
+ * and they stand where an operation reads. They may be all that it reads more. */
+static int check_kept(const struct lb_age_bench *bench, bool is_kept, struct lb_error *err)
+{
+    enum { PAGES = 72 }; /* of one size: three rounds of a few operations, each executed thrice */
+    const struct lb_age_point *points = bench->state->curves[bench->state->index_op].points;
+    double growth = points[bench->size].cost - points[0].cost;
+    if (!is_kept || growth > (double)(PAGES * bench->size))
+        return 0;
+    return lb_fail(
+        err, LB_E_UNSUPPORTED,
+        "another session has a transaction open in this database, which keeps dead rows: "
+        "end it, use a database of its own, or measure more rows");
+}
+
 static int measure_sizes(struct lb_age_bench *bench, enum lb_aged_state state, struct lb_error *err)
 {
     const struct lb_age_plan *plan = bench->plan;
     const uint64_t total = plan->sizes[plan->n_sizes - 1] / LB_AGED_ITEMS;
     uint64_t filled = 1; /* the samples themselves */
+    uint64_t measured_ns = lb_now_ns();
+    bool is_kept = false;
     bool has_rows = false;
     const bool is_dead = state == LB_AGED_DEAD && bench->db->aging->dead_unit != NULL;
     int r = is_dead ? hold_snapshot(bench, err) : 0;
@@ -269,8 +286,11 @@ static int measure_sizes(struct lb_age_bench *bench, enum lb_aged_state state, s
         filled = to;
         if (r == 0 && plan->statistics == LB_AGED_FRESH)
             r = lb_aged_analyse(&bench->aged, err);
+        if (r == 0 && !is_dead && plan->statistics == LB_AGED_FRESH)
+            r = lb_aged_open_since(&bench->aged, measured_ns, &is_kept, err);
         if (r == 0)
             r = measure_size(bench, err);
+        measured_ns = lb_now_ns();
         bench->state->n_points += r == 0;
     }
     if (r == 0 || r == LB_E_INTERRUPTED)
@@ -281,6 +301,10 @@ static int measure_sizes(struct lb_age_bench *bench, enum lb_aged_state state, s
     while (bench->state->index_op < LB_AGE_OPS &&
            !lb_age_op_grows(bench->state, (int)bench->state->index_op))
         bench->state->index_op++;
+    if (bench->state->index_op < LB_AGE_OPS)
+        r = check_kept(bench, is_kept, err);
+    if (r != 0)
+        return r;
     /* The others are not tried with an index; and an index has the dead rows, too. */
     if (bench->state->index_op <= LB_AGE_COMPLETE && !is_dead)
         r = find_index(bench, err);

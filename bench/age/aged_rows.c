@@ -581,7 +581,9 @@ int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t tota
                  struct lb_error *err)
 {
     enum { EACH = 8000 };
-    int r = 0;
+    const bool has_keys = aged->is_dead && aged->aging->index_keys != NULL;
+    /* Else each row that is removed makes the server read all dead rows that may refer to it. */
+    int r = has_keys ? lb_aged_run(aged, aged->aging->index_keys, err) : 0;
     /* The oldest come first. */
     while (to > from && r == 0) {
         uint64_t n = to - from < EACH ? to - from : EACH;
@@ -597,5 +599,21 @@ int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t tota
         if (r == 0 && aged->interrupt != NULL && atomic_load(aged->interrupt) != 0)
             r = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
     }
+    return r == 0 && has_keys ? lb_aged_run(aged, aged->aging->drop_keys, err) : r;
+}
+
+int lb_aged_open_since(struct lb_aged *aged, uint64_t since_ns, bool *ret_is, struct lb_error *err)
+{
+    struct lb_rows rows = {0};
+    char sql[400];
+    *ret_is = false;
+    const char *format = aged->aging->open_since;
+    if (format == NULL)
+        return 0;
+    const char *gap = strstr(format, "%s");
+    snprintf(sql, sizeof sql, "%.*s%llu%s", (int)(gap - format), format,
+             (unsigned long long)((lb_now_ns() - since_ns) / 1000000), gap + 2);
+    int r = query(aged, sql, &rows, err);
+    *ret_is = r == 0 && rows.n_rows > 0 && number_at(aged, 0, 0) > 0;
     return r;
 }

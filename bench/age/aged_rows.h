@@ -69,6 +69,8 @@ int lb_aged_freeze(struct lb_aged *aged, struct lb_error *err);
 /* Makes the server look at the tables as they are now: statistics, and vacuum if the engine has it.
  */
 int lb_aged_analyse(struct lb_aged *aged, struct lb_error *err);
+/* Is a transaction open in the database that began before since_ns? Dead rows of then are kept. */
+int lb_aged_open_since(struct lb_aged *aged, uint64_t since_ns, bool *ret_is, struct lb_error *err);
 /* The items first to first + n - 1 have left their rows. LB_E_UNSUPPORTED with the reason if they
  * cannot be multiplied; *ret_has_rows: is there any? */
 int lb_aged_learn(struct lb_aged *aged, int64_t first, uint32_t n, bool *ret_has_rows,

@@ -43,6 +43,12 @@ struct lb_aging {
     const char *freeze;    /* %s: the table; nothing in the background changes its statistics */
     const char *analyse;   /* %s: the table */
     bool drops_from_table; /* DROP INDEX names the table */
+    /* Around the removal of many rows: an index for each foreign key, made and dropped; NULL: the
+     * engine has them. */
+    const char *index_keys, *drop_keys;
+    /* The number of transactions of other sessions in the database that are older than %s ms: the
+     * last analyse left the rows that they keep. NULL: it leaves none. */
+    const char *open_since;
     /* Executes one statement inside of an open transaction, undoes it, and reports what it read.
      * An answer, or an error. */
     int (*touch)(struct lb_conn *conn, const char *sql, size_t n_params,

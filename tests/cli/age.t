@@ -7,6 +7,7 @@ use FindBin;
 use lib "$FindBin::Bin/../lib";
 use JSON::PP qw(decode_json);
 use Lockbench;
+use POSIX ();
 use Test::More;
 
 my $folder = "$ENV{LB_SOURCE}/tests/aged";
@@ -83,6 +84,33 @@ SKIP: {
 my ($refused, $nothing) = age('-s', "$folder/no-index.sql", '-d', 'sqlite:', '--aged', 'dead', '--rows', 256);
 is($refused, 5, 'SQLite has no dead rows');
 like($nothing, qr/^Not measured with dead items: SQLite keeps no dead rows: it removes a row at once$/m, '... in words');
+
+# --- dead rows that another session keeps ---
+SKIP: {
+    skip 'no PostgreSQL', 5 if !$postgres;
+    my ($kept) = own_database($ENV{LB_TEST_URIS} =~ /^(postgres.*)/m) or skip 'no right to create a database', 5;
+    pipe my $out, my $in or die "pipe: $!\n";
+    my $pid = fork() // die "fork: $!\n";
+    if ($pid == 0) {
+        open STDIN, '<&', $out or POSIX::_exit(99);
+        open STDOUT, '>', scratch() . '/transaction' or POSIX::_exit(99);
+        close $in;
+        exec 'psql', '-XAtq', $kept or POSIX::_exit(99);
+    }
+    close $out;
+    syswrite $in, "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT 'open', txid_current();\n";
+    ok(wait_for(sub { return slurp(scratch() . '/transaction') =~ /open/ }), 'a transaction is open in the database');
+    my @delayed = ('-s', 'lease-queue', '-d', $kept, '--rows', 4000, '--aged', 'delayed');
+    my ($status, $said) = age(@delayed);
+    is($status, 5, 'what grows with dead rows alone is not judged') or diag $said;
+    like($said, qr/^Not measured with delayed items: another session has a transaction open in this database, which keeps dead rows/m, '... with the reason');
+    close $in;
+    waitpid $pid, 0;
+    ($status, $said) = age(@delayed);
+    is($status, 0, 'without it, the queue does not grow') or diag $said;
+    ($status) = age('-s', "$folder/walks-dead.sql", '-d', $kept, '--rows', 4000, '--aged', 'dead');
+    is($status, 4, 'dead rows of the run itself are judged');
+}
 
 # --- the missing index ---
 # Either is a good answer on PostgreSQL: other sessions keep dead rows from the vacuum, and these decide between the two.

@@ -3,7 +3,7 @@
 -- claims: no-duplicate, no-loss, recovery
 -- option: stale_ms = 60000
 -- limit: stale_ms
--- summary: the recovery reads a stale job, and then writes its row, whatever has become of it
+-- summary: the recovery reads a stale job, and then writes its row without a condition
 -- origin: https://github.com/sidequestjs/sidequest/issues/208
 
 -- name: setup

@@ -210,5 +210,19 @@ const struct lb_aging lb_postgres_aging = {
     .tomorrow = "clock_timestamp() + interval '1 day'",
     .freeze = "ALTER TABLE \"%s\" SET (autovacuum_enabled = false)",
     .analyse = "VACUUM ANALYZE \"%s\"",
+    .index_keys =
+        "DO $$ DECLARE k record; BEGIN FOR k IN SELECT oid, conrelid::regclass AS t, (SELECT "
+        "string_agg(quote_ident(attname), ', ' ORDER BY place) FROM unnest(conkey) WITH "
+        "ORDINALITY AS u (number, place) JOIN pg_attribute ON attrelid = conrelid AND attnum = "
+        "number) AS c FROM pg_constraint WHERE contype = 'f' AND connamespace = "
+        "current_schema()::regnamespace LOOP EXECUTE format('CREATE INDEX lb_age_key_%s ON %s "
+        "(%s)', k.oid, k.t, k.c); END LOOP; END $$",
+    .drop_keys = "DO $$ DECLARE k record; BEGIN FOR k IN SELECT indexname FROM pg_indexes WHERE "
+                 "schemaname = current_schema() AND indexname LIKE 'lb_age_key_%' LOOP EXECUTE "
+                 "format('DROP INDEX %I', k.indexname); END LOOP; END $$",
+    .open_since =
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid "
+        "<> pg_backend_pid() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL) "
+        "AND xact_start < clock_timestamp() - interval '%s milliseconds'",
     .touch = touch,
 };
