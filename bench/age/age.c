@@ -7,6 +7,7 @@
 #include "ordinary.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ static void note(struct lb_age_bench *bench, enum lb_age_op op, uint64_t start_n
     point->locked = cost->locked;
     uint64_t ns = lb_now_ns() - start_ns - cost->counting_ns;
     point->ns = point->ns == 0 || ns < point->ns ? ns : point->ns;
+    point->margin = cost->margin;
+    memcpy(point->other, cost->other_plan, sizeof point->other);
     snprintf(point->plan, sizeof point->plan, "%s", is_settled ? cost->settled_plan : cost->plan);
     bench->state->curves[op].is_there = true;
 }
@@ -155,12 +158,27 @@ static void fit_curve(const struct lb_age *age, size_t n_points, struct lb_age_c
     }
 }
 
+/* The margin to another plan shrinks by a power of the size; where it is 1, the planner changes. */
+static void fit_flip(const struct lb_age *age, size_t n_points, struct lb_age_curve *curve)
+{
+    const struct lb_age_point *b = &curve->points[n_points - 1], *a = b - 1;
+    const double x = (double)age->sizes[n_points - 1];
+    if (a->margin <= 1 || b->margin <= 1 || b->margin >= a->margin || strcmp(a->plan, b->plan) != 0)
+        return;
+    double power = log(a->margin / b->margin) / log(x / (double)age->sizes[n_points - 2]);
+    double at = x * pow(b->margin, 1 / power);
+    double unit = pow(10, floor(log10(at)) - 1); /* two digits are enough */
+    curve->flips_at = at <= LB_AGE_FLIPS ? round(at / unit) * unit : 0;
+}
+
 static void fit_state(struct lb_age *age, struct lb_age_state *state)
 {
     for (size_t op = 0; op < LB_AGE_OPS && state->n_points > 1; op++) {
         struct lb_age_curve *curve = &state->curves[op];
-        if (curve->is_there && curve->refused[0] == '\0')
-            fit_curve(age, state->n_points, curve);
+        if (!curve->is_there || curve->refused[0] != '\0')
+            continue;
+        fit_curve(age, state->n_points, curve);
+        fit_flip(age, state->n_points, curve);
     }
 }
 

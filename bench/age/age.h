@@ -13,7 +13,7 @@
 #include "aged_items.h"
 #include "growth.h"
 
-enum { LB_AGE_SIZES = 10 };
+enum { LB_AGE_SIZES = 10, LB_AGE_FLIPS = 1000000 };
 
 enum lb_age_op {
     LB_AGE_PUT,
@@ -34,6 +34,8 @@ struct lb_age_point {
     double locked;         /* rows that a transaction has locked; below 0: not known */
     uint64_t ns;           /* that the operation took, the shortest of a few */
     char plan[1200];       /* of its statements */
+    double margin;         /* of the plan that is the nearest to another, as of lb_touched */
+    char other[600];       /* the other one */
 };
 
 struct lb_age_curve {
@@ -41,6 +43,9 @@ struct lb_age_curve {
     char refused[200]; /* why it was not measured; "": it was */
     struct lb_age_point points[LB_AGE_SIZES];
     struct lb_growth growth;
+    double flips_at; /* items, beyond the largest size and up to LB_AGE_FLIPS: by the planner's
+                        estimates another plan, other of the last point, is cheaper there; 0: none
+                        is known */
 };
 
 struct lb_age_state {

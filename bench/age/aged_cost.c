@@ -50,6 +50,10 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
     cost->locked = touched.locked > cost->locked ? touched.locked : cost->locked;
     cost->scanned += touched.scanned;
     cost->sorts += touched.sorts;
+    if (touched.margin > 0 && (cost->margin == 0 || touched.margin < cost->margin)) {
+        cost->margin = touched.margin;
+        memcpy(cost->other_plan, touched.other_plan, sizeof cost->other_plan);
+    }
     append(cost->plan, sizeof cost->plan, touched.plan);
     append(cost->settled_plan, sizeof cost->settled_plan, touched.settled_plan);
     return 0;
@@ -77,5 +81,7 @@ void lb_aged_cost_begin(struct lb_aged_cost *cost)
     cost->cost = cost->settled_cost = cost->scanned = cost->sorts = 0;
     cost->locked = -1;
     cost->counting_ns = 0;
+    cost->margin = 0;
+    cost->other_plan[0] = '\0';
     cost->plan[0] = cost->settled_plan[0] = '\0';
 }

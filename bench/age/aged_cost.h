@@ -14,6 +14,8 @@ struct lb_aged_cost {
     double locked;        /* the most rows that a transaction has locked; below 0: not known */
     uint64_t counting_ns; /* that the counting took */
     char plan[1200], settled_plan[1200];
+    double margin; /* of the statement whose plan is the nearest to another, as of lb_touched */
+    char other_plan[600];
 };
 
 /* From now on each statement of the program on this session is counted. cost must outlive it. */

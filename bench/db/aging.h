@@ -20,6 +20,10 @@ struct lb_touched {
     double sorts;
     char plan[600]; /* how the tables are read, without numbers; "": not known */
     char settled_plan[600];
+    /* The planner's estimate for the cheapest other plan that it finds, in estimates for its own;
+     * 0: not known, or there is none. */
+    double margin;
+    char other_plan[600];
 };
 
 /* Where a column's values may go: see lb_aging.columns. */

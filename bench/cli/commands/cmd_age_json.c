@@ -29,6 +29,10 @@ static json_t *curve_json(const struct lb_age *age, size_t n_points,
         lb_put_real(&object, "exponent_least", growth->p_least);
         lb_put_real(&object, "exponent_most", growth->p_most);
         lb_put_real(&object, "per_1000", growth->per_1000);
+        if (curve->flips_at > 0) {
+            lb_put_real(&object, "plan_may_change_at", curve->flips_at);
+            lb_put_text(&object, "plan_may_become", curve->points[n_points - 1].other);
+        }
         lb_put_real(&object, "at_1000000", lb_growth_at(growth, 1e6));
     }
     return lb_object_end(&object);

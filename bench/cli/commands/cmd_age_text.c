@@ -207,6 +207,23 @@ static void print_flips(FILE *out, const struct lb_age *age)
         }
 }
 
+/* A change of the plan beyond the sizes that were measured. */
+static void print_possible_flips(FILE *out, const struct lb_age *age)
+{
+    for (int s = 0; s < LB_AGED_STATES; s++)
+        for (int op = 0; op < LB_AGE_OPS; op++) {
+            const struct lb_age_curve *curve = &age->states[s].curves[op];
+            if (!curve->is_there || age->states[s].refused[0] != '\0' || curve->flips_at <= 0)
+                continue;
+            const struct lb_age_point *last = &curve->points[age->states[s].n_points - 1];
+            fprintf(out,
+                    "From about %.0f %s items on, %s may get another plan, by the planner's own "
+                    "estimates:\n  now   %s\n  then  %s\n",
+                    curve->flips_at, lb_aged_state_names[s], lb_age_op_names[op], last->plan,
+                    last->other);
+        }
+}
+
 static void print_refused(FILE *out, const struct lb_age *age)
 {
     for (int s = 0; s < LB_AGED_STATES; s++) {
@@ -243,6 +260,7 @@ int lb_age_print(FILE *out, const struct lb_age_view *view)
                 lb_aged_statistics_names[view->statistics]);
         r = print_table(out, view->age);
         print_flips(out, view->age);
+        print_possible_flips(out, view->age);
     }
     print_refused(out, view->age);
     return r;

@@ -163,6 +163,65 @@ static int explain(struct lb_conn *conn, const char *execute, const char *mode, 
     return db->run(conn, "ROLLBACK TO SAVEPOINT lb_age; RELEASE SAVEPOINT lb_age", err);
 }
 
+/* Plans once more, without executing: the estimate, and the plan. */
+static int estimate(struct lb_conn *conn, const char *explain, double *ret_cost, char *plan,
+                    size_t size, struct lb_error *err)
+{
+    const struct lb_db *db = lb_conn_head(conn)->db;
+    struct lb_stmt *stmt;
+    struct lb_rows rows = {0};
+    int r = db->prepare(conn, explain, 0, NULL, &stmt, err);
+    if (r == LB_OK)
+        r = db->execute(conn, stmt, NULL, &rows, err);
+    if (r != LB_OK)
+        return r;
+    struct lb_value value = db->value(conn, 0, 0);
+    char *json = strndup(value.text, value.length);
+    if (json == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    *ret_cost = first_number(json, "Total Cost");
+    note_plan(json, plan, size);
+    free(json);
+    return LB_OK;
+}
+
+/* The planner chooses the plan with the least estimate. Without one of its methods it has to choose
+ * another: the nearer that estimate is, the nearer is a change. */
+static int find_other(struct lb_conn *conn, const char *execute, struct lb_touched *ret,
+                      struct lb_error *err)
+{
+    static const char *const without[] = {
+        "enable_seqscan = off", "enable_nestloop = off", "enable_hashjoin = off",
+        "enable_sort = off",
+        "enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL "
+        "enable_bitmapscan = off"};
+    const double impossible = 1e9; /* the method is used all the same: 1e10 is added */
+    const struct lb_db *db = lb_conn_head(conn)->db;
+    char *explain = NULL, sql[200], own[sizeof ret->plan], plan[sizeof ret->other_plan];
+    double cost = 0, other = 0;
+    if (asprintf(&explain, "EXPLAIN (FORMAT JSON) %s", strstr(execute, "EXECUTE")) < 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    int r = db->run(conn, "SAVEPOINT lb_age; SET LOCAL plan_cache_mode = force_custom_plan", err);
+    if (r == LB_OK)
+        r = estimate(conn, explain, &cost, own, sizeof own, err);
+    for (size_t i = 0; i < sizeof without / sizeof without[0] && r == LB_OK; i++) {
+        snprintf(sql, sizeof sql, "SAVEPOINT lb_plan; SET LOCAL %s", without[i]);
+        r = db->run(conn, sql, err);
+        if (r == LB_OK)
+            r = estimate(conn, explain, &other, plan, sizeof plan, err);
+        if (r == LB_OK && strcmp(plan, own) != 0 && other < impossible && cost > 0 &&
+            (ret->margin == 0 || other / cost < ret->margin)) {
+            ret->margin = other / cost;
+            memcpy(ret->other_plan, plan, sizeof plan);
+        }
+        if (r == LB_OK)
+            r = db->run(conn, "ROLLBACK TO SAVEPOINT lb_plan; RELEASE SAVEPOINT lb_plan", err);
+    }
+    free(explain);
+    return r == LB_OK ? db->run(conn, "ROLLBACK TO SAVEPOINT lb_age; RELEASE SAVEPOINT lb_age", err)
+                      : r;
+}
+
 static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
                  const struct lb_value *params, struct lb_touched *ret, struct lb_error *err)
 {
@@ -177,6 +236,8 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
     if (r == LB_OK)
         r = explain(conn, execute, "auto", &ret->settled_cost, &ret->locked, ret->settled_plan,
                     sizeof ret->settled_plan, err);
+    if (r == LB_OK)
+        r = find_other(conn, execute, ret, err);
     if (r == LB_OK)
         r = db->run(conn, "DEALLOCATE lb_age", err);
     free(prepare);
