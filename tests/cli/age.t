@@ -135,6 +135,22 @@ is($repaired->{aged}{finished}{missing_index}, undef, 'nor is any where the clai
 cmp_ok($claim->{at_1000000}, '>', 3.9e6, 'predicted');
 cmp_ok($claim->{at_1000000}, '<', 4.2e6, '... within a few per cent');
 
+# --- a plan that changes beyond the largest size ---
+SKIP: {
+    skip 'no PostgreSQL', 4 if !$postgres;
+    local $ENV{PGOPTIONS} = '-c random_page_cost=40'; # a scan of the whole table stays cheap for longer
+    my @asked = ('-s', "$folder/no-index-repaired.sql", '-d', $postgres, '--aged', 'finished', '--rows');
+    my (undef, $small) = aged(@asked, 1000);
+    my $complete = $small->{aged}{finished}{operations}{complete};
+    cmp_ok($complete->{plan_may_change_at} // 0, '>', 1000, 'a change of the plan beyond the largest size is announced');
+    like($complete->{plan_may_become}, qr/Index Scan by job_new of job/, '... with the other plan');
+    (undef, my $said) = age(@asked, 1000);
+    like($said, qr/^From about \d+ finished items on, complete may get another plan.*\n  now .*Seq Scan.*\n  then .*Index Scan/m, '... in words');
+    (undef, my $large) = aged(@asked, 16000);
+    my $points = $large->{aged}{finished}{operations}{complete}{points};
+    is($points->[-1]{plan}, $complete->{plan_may_become}, '... and is found where it was announced');
+}
+
 # --- rows of several tables, keys of their own, references ---
 my $side = spew('side.sql', <<'SQL');
 -- strategy: side

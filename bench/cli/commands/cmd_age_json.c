@@ -16,6 +16,8 @@ static json_t *curve_json(const struct lb_age *age, size_t n_points,
             lb_put_real(&point, "rows_of_full_scans", curve->points[i].scanned);
             lb_put_real(&point, "sorts", curve->points[i].sorts);
         }
+        if (curve->points[i].margin > 0)
+            lb_put_real(&point, "other_plan_estimate", curve->points[i].margin);
         if (curve->points[i].locked >= 0)
             lb_put_real(&point, "locked_rows", curve->points[i].locked);
         lb_put_text(&point, "plan", curve->points[i].plan);
