@@ -63,8 +63,8 @@ struct lb_explore_plan {
     uint32_t blockers;  /* that lock all rows, change none, and let them go, `rounds` times each */
     uint32_t renewals;  /* heartbeats of each hold, or of each item that was claimed */
     uint32_t frees; /* queue: rounds of each worker that give the items back, before the others */
-    bool errors;    /* queue: all other rounds but the last of several end with error; an operator's
-                       sections clear it, and in the end reset what is done */
+    bool errors;    /* queue: all other rounds but the last of several end with error, if there is
+                       one; an operator's sections clear it, and reset what is done */
     bool
         cancels; /* lock: a worker that is refused gives up, except in the last of several rounds */
     bool others; /* queue: items of another class lie in the table, one in each state */

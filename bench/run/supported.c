@@ -111,7 +111,7 @@ int lb_run_supported(const struct lb_strategy *strategy, const struct lb_file *f
         return lb_fail(err, LB_E_UNSUPPORTED, "%s is a %s, scenario %s asks for a %s",
                        strategy->name, strategy->shape == LB_LOCK ? "lock" : "queue",
                        scenario->name, scenario->shape == LB_LOCK ? "lock" : "queue");
-    if (scenario->shared > 0 && !strategy->is_shared_capable)
+    if ((scenario->shared > 0 || scenario->writers > 0) && !strategy->is_shared_capable)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no shared mode", strategy->name);
     if (scenario->shape == LB_LOCK && !strategy->is_capacity_capable &&
         check_capacities(strategy, scenario, err) != 0)

@@ -15,6 +15,7 @@ my @cases = (
     ['line-cancel', 'explore+cancel', '--rounds 2 --also cancels', 'cancel=own', 'cancel=kept', 'progress'],
     ['line-cancel', 'explore+cancel', '--rounds 2 --also cancels', 'cancel=own', 'cancel=first', 'exclusive'],
     ['cleared', 'explore+operator', '--items 2 --rounds 2 --also errors', 'clear=failed', 'clear=taken', 'no-duplicate'],
+    ['reset', 'explore+operator', '--items 2 --also errors', 'back=done', 'back=all', 'no-duplicate'],
     ['heartbeat', 'explore+unregister', '--workers 3 --items 2 --rescuers 1 --preemptions 1 --time 2s', 'leave=own', 'leave=host', 'no-duplicate'],
     ['heartbeat', 'explore+free+crash', '--workers 1 --frees 1 --steps crash', 'free=one', 'free=parted', 'no-loss'],
 );
@@ -39,6 +40,22 @@ my ($status, undef, $err) = lockbench('explore', '-s', "$folder/two-locks.sql", 
 is($status, 2, 'cancels without a section cancel: refused');
 like($err, qr/has no section cancel/, '... in words');
 
+# One worker always writes, and five always read: a writer that enters between two readers only is kept out for ever.
+my @starved = ('-s', "$folder/starved-writer.sql", '-d', 'sqlite:', '--opt');
+my ($planned) = (lockbench('verify', @starved, 'writer=late', '--plan'))[1];
+like($planned, qr/^ +\d+ one writer .* claims progress: /m, 'a lock with :mode that claims progress: one writer is planned');
+my @writer = qw(-S readers-writers --shared 0 --writers 1 --workers 6 --hold 10ms --think 500us --tx-pause 0 --poll 500us
+    --poll-max 2ms --progress-bound 900ms --duration 3s -q);
+($status, my $out, $err) = until_shown(sub { return $_[1] =~ /^  progress, \d+ times? in /m }, 'run', @writer, @starved, 'writer=late');
+is($status, 1, '... readers that overlap keep the writer out') or diag $out, $err;
+($status, $out, $err) = lockbench('run', @writer, @starved, 'writer=announced');
+unlike($out, qr/VIOLATED/, '... and not one that writes down its name') or diag $err;
+($status, undef, $err) = lockbench('run', '-S', 'readers-writers', '--writers', '1', '-q', @starved, 'writer=late');
+is($status, 2, '--writers beside the share of the scenario: refused');
+like($err, qr/writers: not with shared: /, '... in words');
+($status, $out) = lockbench('run', '-s', 'lock-row', '-d', 'sqlite:', '-S', 'mutex-hot', '--writers', '1', '-q');
+is($status, 2, '--writers of a lock without readers: refused');
+
 # Items have different contents: a put that ignores an equal one puts each of them.
 my $unique = spew('unique.sql', <<'SQL');
 -- strategy: unique
@@ -53,7 +70,7 @@ UPDATE job SET state = 1 WHERE id = (SELECT min(id) FROM job WHERE state = 0) RE
 -- name: complete
 UPDATE job SET state = 2 WHERE id = :id AND state = 1;
 SQL
-($status, my $out, $err) = lockbench('explore', '-s', $unique, '-d', 'sqlite:', '-q');
+($status, $out, $err) = lockbench('explore', '-s', $unique, '-d', 'sqlite:', '-q');
 is($status, 0, 'a queue of unique contents is explored') or diag $out, $err;
 like($out, qr/^ +no-loss +held$/m, '... and nothing is lost');
 

@@ -19,7 +19,7 @@ my @cases = (
     [['xyzzy'], 2, qr/unknown command 'xyzzy'; see lockbench --help/],
     [['run'], 2, qr/run needs -s STRATEGY/],
     [['run', '-s', 'no-such-thing'], 2, qr/unknown strategy 'no-such-thing'/],
-    [['run', '-s', $lock, '--wrkers', '3'], 2, qr/unknown option --wrkers.*did you mean --workers\?/],
+    [['run', '-s', $lock, '--wrkers', '3'], 2, qr/unknown option --wrkers.*did you mean --workers or --writers\?/],
     [['run', '-s', $lock, '-x'], 2, qr/unknown option -x/],
     [['run', '-s', $lock, '--workers'], 2, qr/option --workers: missing argument/],
     [['run', '-s', $lock, '--workers', 'x'], 2, qr/option --workers: 'x' is not a count/],

@@ -156,10 +156,12 @@ static struct lb_advice advise_progress(const struct lb_outlook *o, const struct
         advice.text = "in this order no worker can take it any more: release, and setup or "
                       "resource before the first grant, must write exactly the values that "
                       "acquire asks for";
+    else if (cell->scenario.writers > 0)
+        advice.text = "new readers enter while a writer waits: let a waiting writer write down its "
+                      "name, and admit readers only where there is none";
     else
-        advice.text =
-            "chance decides which waiter gets it, and one waits for too long: give waiters a "
-            "line (a section enqueue), or a lock of the engine's, which has one";
+        advice.text = "chance decides which waiter gets it, and one waits for too long: give "
+                      "waiters a line (a section enqueue), or a lock of the engine's";
     return advice;
 }
 
@@ -540,8 +542,8 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
                                   .text = "a process that ends in order also signs off others, and "
                                           "their items are freed: let "
                                           "unregister remove the row of its own process only"};
-    if (cell->is_explored && cell->explored.errors && cell->explored.rounds > 1 &&
-        o->operator.line != 0)
+    if (cell->is_explored && cell->explored.errors &&
+        o->operator.line != 0 &&(cell->explored.rounds > 1 || !f->has_error))
         return advise_operator(o);
     struct lb_advice advice = advise_end(o, cell, LB_G_NO_DUPLICATE);
     if (advice.text != NULL)

@@ -152,11 +152,15 @@ static void explore_late_ends(struct lb_asking *m)
 static void explore_operator(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    if (!f->has_error || !f->has_operator)
+    if (!f->has_operator)
         return;
-    struct lb_ask *ask = add_explored(m, "explore+operator",
-                                      "it has errors that an operator clears, beside the workers");
-    ask->explored.items = ask->explored.rounds = 2; /* one fails while the other is worked on */
+    struct lb_ask *ask =
+        add_explored(m, "explore+operator",
+                     f->has_error ? "it has errors that an operator clears, beside the workers"
+                                  : "it has clear-all-errors or reset-all: an operator runs them "
+                                    "beside the workers");
+    ask->explored.items = 2; /* one fails while the other is worked on */
+    ask->explored.rounds = f->has_error ? 2 : 1;
     ask->explored.errors = true;
     ask->explored.preemptions = lb_asking_on_server(m);
 }

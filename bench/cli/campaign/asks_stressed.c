@@ -218,6 +218,20 @@ static void give_up(struct lb_asking *m)
     set_all(ask, keys);
 }
 
+/* One writer, and readers that leave no gap between them. Holds are long against what a busy
+ * machine takes between two of a reader's. The bound follows from them: see demand.c. */
+static void let_writers_wait(struct lb_asking *m)
+{
+    static const char *const keys[] = {
+        "shared",   "0",     "writers",        "1",        "workers",  "6",    "hold",
+        "10ms",     "think", "500us",          "tx-pause", "0",        "poll", "500us",
+        "poll-max", "2ms",   "progress-bound", "900ms",    "duration", "3s",   NULL};
+    struct lb_ask *ask = add_stressed(m, "readers-writers", NULL, 3500,
+                                      "it has :mode, and claims progress: one writes, five read");
+    snprintf(ask->name, sizeof ask->name, "one writer");
+    set_all(ask, keys);
+}
+
 /* Orders to die are drawn: there are more than workers, in case that few of these ever hold. Behind
  * the last one there is time for the bound. */
 static void kill_holders(struct lb_asking *m)
@@ -271,6 +285,8 @@ static void stress_lock(struct lb_asking *m)
     }
     if (f->has_mode)
         add_stressed(m, "readers-writers", NULL, 4200, "it has :mode: many read, some write");
+    if (f->has_mode && lb_asking_claims(m, LB_G_PROGRESS))
+        let_writers_wait(m);
     if (f->has_cancel)
         give_up(m);
     if (f->has_capacity)

@@ -447,13 +447,30 @@ static int clear(struct lb_task *task, uint32_t round, struct lb_error *err)
     const struct lb_strategy_plan *plan = task->actor.plan;
     const uint32_t n_rounds = task->testbed->rounds;
     bool has_all = lb_strategy_has(plan, LB_S_CLEAR_ALL_ERRORS);
-    bool has_one = lb_strategy_has(plan, LB_S_CLEAR_ERROR);
+    bool has_one = lb_strategy_has(plan, LB_S_CLEAR_ERROR) && lb_strategy_has(plan, LB_S_ERROR);
     if (n_rounds > 2 && round == task->testbed->plan.frees)
         return LB_OK;
     bool all = has_all && (!has_one || (round + task->number) % 2 != 0) && round + 1 < n_rounds;
     return n_rounds > 1 && (all || has_one)
                ? operate(task, all ? LB_OP_CLEAR_ALL : LB_OP_CLEAR_ERROR, err)
                : LB_OK;
+}
+
+/* At the end of all rounds: done items are reset. Without a section error all errors are cleared
+ * here, too. */
+static int operate_at_end(struct lb_task *task, struct lb_error *err)
+{
+    const struct lb_strategy_plan *plan = task->actor.plan;
+    const bool fails = lb_strategy_has(plan, LB_S_ERROR);
+    int r = LB_OK;
+    if (task->role != LB_ROLE_WORKER || !task->testbed->plan.errors ||
+        (fails && task->testbed->rounds < 2))
+        return r;
+    if (!fails && lb_strategy_has(plan, LB_S_CLEAR_ALL_ERRORS))
+        r = operate(task, LB_OP_CLEAR_ALL, err);
+    if (r >= 0 && r != LB_LOST && lb_strategy_has(plan, LB_S_RESET_ALL))
+        r = operate(task, LB_OP_RESET_ALL, err);
+    return r;
 }
 
 static int play_round(struct script *script, uint32_t round, struct lb_error *err)
@@ -478,7 +495,8 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
             return queue_round(script, LB_OP_FREE, err);
         if (!task->testbed->plan.errors)
             return queue_round(script, LB_OP_COMPLETE, err);
-        r = queue_round(script, ends && round > 0 ? LB_OP_COMPLETE : LB_OP_ERROR, err);
+        ends = (ends && round > 0) || !lb_strategy_has(task->actor.plan, LB_S_ERROR);
+        r = queue_round(script, ends ? LB_OP_COMPLETE : LB_OP_ERROR, err);
         return r == LB_OK ? clear(task, round, err) : r;
     }
 }
@@ -520,9 +538,8 @@ int lb_task_script(struct lb_task *task, struct lb_error *err)
         else
             round++;
     }
-    if (r >= 0 && r != LB_LOST && plan->errors && plan->rounds > 1 &&
-        task->role == LB_ROLE_WORKER && lb_strategy_has(strategy_plan, LB_S_RESET_ALL))
-        r = operate(task, LB_OP_RESET_ALL, err);
+    if (r >= 0 && r != LB_LOST)
+        r = operate_at_end(task, err);
     if (r >= 0 && r != LB_LOST && task->role == LB_ROLE_WORKER && strategy_plan->program != NULL &&
         lb_strategy_has(strategy_plan, LB_S_UNREGISTER))
         r = live(task, SIGNS_OFF, err);

@@ -429,8 +429,12 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s holds its lock by a transaction, and can hold no second one beside it",
                        plan->strategy->name);
-    if (plan->errors && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_ERROR)))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section error, which --also=errors runs",
+    if (plan->errors &&
+        (lb_testbed_has_programs(testbed) ||
+         (!has_section(testbed, LB_S_ERROR) && !has_section(testbed, LB_S_CLEAR_ALL_ERRORS) &&
+          !has_section(testbed, LB_S_RESET_ALL))))
+        return lb_fail(err, LB_E_UNSUPPORTED,
+                       "%s has neither error nor an operator's section, which --also=errors runs",
                        plan->strategy->name);
     if (plan->cancels && !has_section(testbed, LB_S_CANCEL))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section cancel, which --also=cancels runs",

@@ -47,6 +47,8 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("max-pending", LB_KEY_COUNT, max_pending, LB_KEY_BOTH, "N",
         "open loop: number of arrivals that may wait; further ones are skipped and counted"),
     KEY("shared", LB_KEY_SHARE, shared, LB_KEY_LOCK, "SHARE", "share of shared acquires, 0 to 1"),
+    KEY("writers", LB_KEY_COUNT, writers, LB_KEY_LOCK, "N",
+        "number of workers that always ask in exclusive mode, while all others read; 0: by shared"),
     KEY("hold", LB_KEY_HOLD, hold_ns, LB_KEY_BOTH, "TIME",
         "time inside the hold, or spent on one item: 5ms, exp:5ms, lognormal:5ms,1.2, "
         "pareto:5ms,2.5, file:FILE"),

@@ -46,6 +46,7 @@ struct lb_scenario {
     char rate[256];        /* open loop: see schedule.h; empty: closed loop */
     uint64_t max_pending;  /* open loop: arrivals that may wait; more are skipped */
     double shared;         /* lock: share of acquires in shared mode, 0..1 */
+    uint64_t writers;      /* lock: workers that never ask for it; all others do. 0: by shared */
     uint64_t hold_ns;      /* time inside the hold, or processing one item; its mean */
     char holds[256];       /* its distribution, see service.h; empty: it is always the same */
     uint64_t hold_most_ns; /* the longest of a distribution; else 0 */

@@ -231,6 +231,9 @@ static int validate_sizes(const struct lb_scenario *s, struct lb_error *err)
                        "put-batch: not with classes: a put is of one class of task");
     if (s->payload_bytes > 1 << 20)
         return lb_fail(err, LB_E_USAGE, "payload: at most 1 MiB (1Mi)");
+    if (s->writers > 0 && s->shared > 0)
+        return lb_fail(err, LB_E_USAGE,
+                       "writers: not with shared: it says which workers ask in shared mode");
     if (s->error + s->free_share > 1)
         return lb_fail(err, LB_E_USAGE, "error and free: together at most 1");
     if (s->poll_max_ns < s->poll_ns)

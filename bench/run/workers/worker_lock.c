@@ -13,8 +13,11 @@ static void choose(struct lb_worker *worker, struct lb_request *ret_request)
         plan->n_resources < 2 ? 0
         : choice != NULL ? lb_zipf_rank(choice, plan->n_resources, lb_random_unit(&worker->random))
                          : (uint32_t)lb_random_below(&worker->random, plan->n_resources);
-    ret_request->shared =
-        scenario->shared > 0 && lb_random_unit(&worker->random) < scenario->shared;
+    if (scenario->writers > 0)
+        ret_request->shared = worker->team->first_worker + worker->seat >= scenario->writers;
+    else
+        ret_request->shared =
+            scenario->shared > 0 && lb_random_unit(&worker->random) < scenario->shared;
     ret_request->capacity = plan->capacity[ret_request->resource];
 }
 
