@@ -60,7 +60,7 @@ void lb_world_deaths(struct lb_case *c)
 
 /* --- ends of sessions, and their possible causes, by log --- */
 
-enum what { ENDED, FAULT, DEATH };
+enum what { ENDED, FAULT, DEATH, OWN_DEATH };
 
 struct moment {
     uint64_t at;
@@ -95,6 +95,7 @@ int lb_world_sessions(struct lb_case *c)
                                   .log = e->target,
                                   .what = e->op == LB_OP_SESSION_END ? ENDED
                                           : is_fault                 ? FAULT
+                                          : e->log == e->target      ? OWN_DEATH
                                                                      : DEATH};
     }
     if (c->moments.n > 1)
@@ -139,10 +140,13 @@ static uint64_t last_end(const struct lb_case *c, uint32_t log, uint64_t before)
     return is_one ? moments[i - 1].at : 0;
 }
 
-/* When what may have ended a session of the log was first, from since to until; LB_NEVER. */
+/* When what may have ended a session of the log was first, from since to until; LB_NEVER. A worker
+ * that notes its own death dies of the fault, and has its session until then: a worker that was
+ * asked to stop, or that has failed before, goes on for a while. */
 static uint64_t first_cause(const struct lb_case *c, uint32_t log, uint64_t since, uint64_t until)
 {
-    uint64_t cause = first_within(c, log, FAULT, since, until);
+    uint64_t own = first_within(c, log, OWN_DEATH, since, until);
+    uint64_t cause = own != LB_NEVER ? own : first_within(c, log, FAULT, since, until);
     uint64_t everybody = first_within(c, LB_NONE, FAULT, since, until);
     cause = everybody < cause ? everybody : cause;
     if (first_within(c, log, DEATH, since, until) != LB_NEVER && c->logs[log].gone_ns < cause)

@@ -99,6 +99,8 @@ my @cases = (
     ['ended_session.jsonl', 1, 'a session was there for all that it answered', @owner],
     ['ended_session_before.jsonl', 0, 'and may have ended after that, whenever it was noted', @owner],
     ['ended_session_of_item.jsonl', 1, 'the same of an item', @queue, '--claims', 'no-duplicate'],
+    ['stopped_later.jsonl', 1, 'a worker that was asked to stop has its item until it dies', @queue, '--claims', 'no-duplicate'],
+    ['stopped_before.jsonl', 0, '... and not after that', @queue, '--claims', 'no-duplicate'],
     ['untold_renewal.jsonl', 1, 'a renewal without a length shows that its worker has it then', '--model', 'lease', '--claims', 'exclusive'],
     ['untold_renewal_in_time.jsonl', 0, 'but not for how long', '--model', 'lease', '--claims', 'exclusive'],
     ['untold_renewal_item.jsonl', 1, 'the same of an item', @queue, '--claims', 'no-duplicate'],

@@ -16,6 +16,9 @@ my @cases = (
     ['line-cancel', 'explore+cancel', '--rounds 2 --also cancels', 'cancel=own', 'cancel=first', 'exclusive'],
     ['cleared', 'explore+operator', '--items 2 --rounds 2 --also errors', 'clear=failed', 'clear=taken', 'no-duplicate'],
     ['reset', 'explore+operator', '--items 2 --also errors', 'back=done', 'back=all', 'no-duplicate'],
+    ['clear-number', 'explore+operator', '--items 2 --rounds 2 --also errors', 'clear=failed', 'clear=number', 'no-duplicate'],
+    ['aba', 'explore+again', '--rounds 2', 'wrap=1000000', 'wrap=2', 'exclusive'],
+    ['offset', 'explore+two puts', '--workers 1 --producers 2 --items 1 --rounds 2 --preemptions 1', 'next=state', 'next=mark', 'no-loss'],
     ['heartbeat', 'explore+unregister', '--workers 3 --items 2 --rescuers 1 --preemptions 1 --time 2s', 'leave=own', 'leave=host', 'no-duplicate'],
     ['heartbeat', 'explore+free+crash', '--workers 1 --frees 1 --steps crash', 'free=one', 'free=parted', 'no-loss'],
 );
@@ -55,6 +58,16 @@ is($status, 2, '--writers beside the share of the scenario: refused');
 like($err, qr/writers: not with shared: /, '... in words');
 ($status, $out) = lockbench('run', '-s', 'lock-row', '-d', 'sqlite:', '-S', 'mutex-hot', '--writers', '1', '-q');
 is($status, 2, '--writers of a lock without readers: refused');
+
+# What the plan runs of these two shows the break, and the advice names the statement.
+for (['stop-all', 'stop=all', qr/sql:\d+: UPDATE job SET state = 0.*\n#   The fix: stop gives back/],
+    ['handful', 'back=worker', qr/sql:\d+: UPDATE job SET state = 0.*\n#   The fix: free gives back other items of the claim/])
+{
+    my ($name, $wrong, $advice) = @$_;
+    my @file = ('-s', "$folder/$name.sql", '-d', 'sqlite:', '-q', '--opt', $wrong);
+    (undef, $out) = until_shown(sub { return $_[1] =~ /^not ok .* no-duplicate$/m }, 'verify', @file);
+    like($out, $advice, "$name: the line, and the fix");
+}
 
 # Items have different contents: a put that ignores an equal one puts each of them.
 my $unique = spew('unique.sql', <<'SQL');

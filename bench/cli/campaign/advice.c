@@ -3,6 +3,8 @@
  */
 #include "advice.h"
 
+#include "advice_back.h"
+
 #include <string.h>
 
 /* True if a worker died, or could die, between two statements of an acquire or claim that commits
@@ -237,12 +239,14 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                                       "on (or the position must go back)"};
     if (o->features.put_overwrites)
         return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
-    struct lb_advice advice = advise_end(o, cell, LB_G_NO_LOSS);
+    struct lb_advice advice = lb_advise_back(o, LB_G_NO_LOSS, cell);
+    if (advice.text == NULL)
+        advice = advise_end(o, cell, LB_G_NO_LOSS);
     if (advice.text != NULL)
         return advice;
     if (dies_between(o, cell))
         return advise_death(o);
-    if (cell->is_explored && cell->explored.putters > 0)
+    if (cell->is_explored && cell->explored.putters == 1)
         return (struct lb_advice){
             .quotes = {&o->put, &o->end},
             .text =
@@ -252,7 +256,7 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                     : "put depends on a row that it has read, and that changes before its own rows "
                       "can be seen: let it lock the row that it looks at first (SELECT ... FOR "
                       "UPDATE), so that who ends an item waits for the put, and finds it"};
-    if (cell->scenario.tx_pause_ns > 0 || cell->scenario.producers > 0)
+    if (cell->is_explored ? cell->explored.putters > 1 : cell->scenario.producers > 0)
         return (struct lb_advice){
             .quotes = {&o->put, &o->begin, &o->begin_end},
             .text =
@@ -486,16 +490,6 @@ static const char sweeping[] =
     "a process that starts is not alone: let its sweep free only items of processes that are not "
     "alive (register, heartbeat), or claims that are too old";
 
-static struct lb_advice advise_operator(const struct lb_outlook *o)
-{
-    return (struct lb_advice){
-        .quotes = {
-            &o->operator},
-            .text =
-                "let clear-all-errors put back what has failed, and reset-all what is done, and "
-                "nothing else: ask for the state"};
-}
-
 /* An item that was completed is claimed again. */
 static struct lb_advice advise_done(const struct lb_outlook *o, const struct lb_cell *cell,
                                     bool was_recovered)
@@ -521,7 +515,7 @@ static struct lb_advice advise_done(const struct lb_outlook *o, const struct lb_
             .text = "claim takes an item that is done before it is due again: let it ask for the "
                     "state and for the time at which the item is due"};
     if (cell->scenario.rounds > 1 && o->operator.line != 0)
-        return advise_operator(o);
+        return lb_advise_operator(o);
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end, &o->end},
         .text = "claim takes an item that is done: let complete delete it, or write a state that "
@@ -544,8 +538,10 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
                                           "unregister remove the row of its own process only"};
     if (cell->is_explored && cell->explored.errors &&
         o->operator.line != 0 &&(cell->explored.rounds > 1 || !f->has_error))
-        return advise_operator(o);
-    struct lb_advice advice = advise_end(o, cell, LB_G_NO_DUPLICATE);
+        return lb_advise_operator(o);
+    struct lb_advice advice = lb_advise_back(o, LB_G_NO_DUPLICATE, cell);
+    if (advice.text == NULL)
+        advice = advise_end(o, cell, LB_G_NO_DUPLICATE);
     if (advice.text != NULL)
         return advice;
     if (f->has_sweep && cell->is_explored && cell->explored.rescuers == 0)

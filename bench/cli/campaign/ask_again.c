@@ -35,6 +35,15 @@ static bool is_spoilt(const struct lb_cell *cell)
             is_untested(cell, LB_G_PROGRESS));
 }
 
+/* Another run draws other times. It has a use where chance has shown nothing yet. */
+static bool draws_anew(const struct lb_cell *cell)
+{
+    bool shows = false;
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        shows = shows || lb_cell_expectation(cell, (enum lb_guarantee)g) == LB_EXPECT_BROKEN;
+    return !shows && cell->outlook->budget_ns >= LB_OUTLOOK_LONG_NS;
+}
+
 static uint64_t cost_of(const struct lb_cell *cell)
 {
     const struct lb_outlook *outlook = cell->outlook;
@@ -124,13 +133,17 @@ uint64_t lb_exploring_time(const struct lb_report *report, const struct lb_cell 
 bool lb_is_asked_again(const struct lb_report *report, const struct lb_cell *cell)
 {
     if (cell->outlook == NULL || cell->is_explored || cell->state != LB_CELL_DONE ||
-        cell->n_runs >= report->n_repeat - 1 + MOST_RUNS || !is_spoilt(cell))
+        cell->n_runs >= report->n_repeat - 1 + MOST_RUNS || !(is_spoilt(cell) || draws_anew(cell)))
         return false;
     uint64_t ns = cost_of(cell);
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *other = &report->cells[i];
-        if (other->outlook == cell->outlook)
-            ns += other->state == LB_CELL_PENDING ? cost_of(other) : counted(other);
+        const bool is_to_come = other->state == LB_CELL_PENDING;
+        if (other->outlook != cell->outlook)
+            continue;
+        ns += is_to_come ? cost_of(other) : counted(other);
+        /* Each of the runs to come is to be repeated as often. */
+        ns += is_to_come && !other->is_explored && !is_spoilt(cell) ? cost_of(other) : 0;
     }
     return ns <= cell->outlook->budget_ns;
 }

@@ -1,9 +1,6 @@
 /* The explorations of a file, with reasons: see asks.h. */
 #include "asks.h"
 
-enum { THIRD_FROM_S = 300 }; /* a budget that lets three workers be explored, and lost answers */
-#define SECOND_NS UINT64_C(1000000000)
-
 static struct lb_ask *add_explored(struct lb_asking *m, const char *name, const char *why)
 {
     struct lb_ask *ask = lb_asks_add(m, name, "%s", why);
@@ -98,8 +95,8 @@ static void explore_cuts(struct lb_asking *m)
         !lb_asking_claims(m, LB_G_RECOVERY) ||
         (m->strategy->shape != LB_LOCK && !lb_features_lease(f) && !f->has_recover))
         return;
-    if (m->outlook->budget_ns < THIRD_FROM_S * SECOND_NS) {
-        ask = lb_asks_add(m, name, "a commit's answer is lost at each point: --budget 10m asks it");
+    if (m->outlook->budget_ns < LB_OUTLOOK_LONG_NS) {
+        ask = lb_asks_add(m, name, "a commit's answer is lost at each point: --budget 2m asks it");
         ask->is_left_out = ask->is_deferred = true;
         return;
     }
@@ -152,7 +149,8 @@ static void explore_late_ends(struct lb_asking *m)
 static void explore_operator(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    if (!f->has_operator)
+    bool clears_one = f->has_error && m->program->sections[LB_S_CLEAR_ERROR].present;
+    if (!f->has_operator && !clears_one)
         return;
     struct lb_ask *ask =
         add_explored(m, "explore+operator",
@@ -192,6 +190,29 @@ static void explore_dead_renewer(struct lb_asking *m)
     ask->explored.renewals = 2;
     ask->explored.ticks = ask->explored.deaths = 1;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 6;
+}
+
+/* The second of two puts may commit before the first: a claim that looks behind the last item only
+ * never finds the first. */
+static void explore_two_puts(struct lb_asking *m)
+{
+    struct lb_ask *ask =
+        add_explored(m, "explore+two puts",
+                     "it claims no-loss: the later of two puts may commit before the other");
+    ask->explored.workers = ask->explored.items = ask->explored.preemptions = 1;
+    ask->explored.putters = ask->explored.rounds = 2;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
+/* The state that a worker has read may be there again when it writes, and mean another thing. */
+static void explore_again(struct lb_asking *m)
+{
+    struct lb_ask *ask =
+        add_explored(m, "explore+again",
+                     "its acquire commits several times: a lock is taken, given back and taken "
+                     "between two of its statements");
+    ask->explored.rounds = 2;
+    ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
 }
 
 /* Leases that end while a worker is taking the lock over, or giving it back. */
@@ -250,6 +271,8 @@ void lb_asks_explore(struct lb_asking *m)
         return;
     }
     add_explored(m, "explore", "every order of two workers' statements");
+    if (lock && !f->is_one_commit && f->lease == NULL)
+        explore_again(m);
     if (lock && lb_asking_claims(m, LB_G_EXCLUSIVE) &&
         m->program->sections[LB_S_ACQUIRE].tx != LB_TX_HOLD)
         add_explored(m, "explore+two locks", "each worker has two locks at once")
@@ -260,6 +283,8 @@ void lb_asks_explore(struct lb_asking *m)
                          "its put takes several statements: one is put while another is worked on");
         ask->explored.workers = ask->explored.putters = ask->explored.items = 1;
     }
+    if (!lock && lb_asking_claims(m, LB_G_NO_LOSS))
+        explore_two_puts(m);
     if (lock && lb_asking_claims(m, LB_G_RECOVERY))
         explore_deaths(m);
     if (!lock)
@@ -293,7 +318,7 @@ void lb_asks_explore(struct lb_asking *m)
     if (lock)
         explore_shared(m);
     explore_cuts(m);
-    if (m->outlook->budget_ns >= THIRD_FROM_S * SECOND_NS) {
+    if (m->outlook->budget_ns >= LB_OUTLOOK_LONG_NS) {
         ask = add_explored(m, "explore+third", "there is time for a third worker");
         ask->explored.workers = 3;
     }

@@ -170,6 +170,7 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->back_line, &outlook->back);
     quote_section(program, LB_S_FREE, &outlook->free, &outlook->free_last);
     quote_section(program, LB_S_ERROR, &outlook->error, &outlook->error_last);
+    quote_section(program, LB_S_STOP, &outlook->stop, &outlook->stop);
     quote_section(program, LB_S_UNREGISTER, &outlook->leave, &outlook->leave);
     quote_section(program, LB_S_CANCEL, &outlook->leave_line, &outlook->leave_line);
     quote(program, f->enqueue_line, &outlook->enqueue);

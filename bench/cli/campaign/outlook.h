@@ -12,6 +12,9 @@
 
 #define LB_OUTLOOK_BUDGET_NS UINT64_C(60000000000) /* without --budget */
 
+/* From here on three workers and lost answers are explored, and runs are repeated: it is used. */
+#define LB_OUTLOOK_LONG_NS UINT64_C(120000000000)
+
 enum {
     LB_ASKS = 48,
     LB_ASK_KEYS = 20,
@@ -49,7 +52,7 @@ struct lb_outlook {
         by_server;
     struct lb_quote token, put, back, enqueue, operator, cancel;
     /* the first statement of each that changes something, and the last one, if it is another */
-    struct lb_quote free, free_last, error, error_last, leave, leave_line;
+    struct lb_quote free, free_last, error, error_last, leave, leave_line, stop;
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */
     struct lb_features features; /* a file's; of a program nothing */
     bool is_guest;               /* it is a program: no line of it is known */

@@ -298,6 +298,9 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->has_recover = recover->present;
     ret->recovers_by_time = program->recovers_by_time;
     ret->has_free = sections[LB_S_FREE].present;
+    ret->free_asks_id = sections[LB_S_FREE].takes_batch ||
+                        lb_section_has_param(&sections[LB_S_FREE], LB_SLOT_ID) ||
+                        lb_section_has_param(&sections[LB_S_FREE], LB_SLOT_TOKEN);
     ret->has_error = sections[LB_S_ERROR].present;
     ret->has_retry = sections[LB_S_RETRY].present;
     ret->has_operator = sections[LB_S_CLEAR_ALL_ERRORS].present || sections[LB_S_RESET_ALL].present;

@@ -28,6 +28,7 @@ struct lb_features {
     bool has_operator;        /* clear-all-errors, or reset-all */
     bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
     bool has_unregister;      /* ... and that end in order */
+    bool free_asks_id;        /* it names an item, or a list of items */
     bool has_token;           /* acquire or claim returns one */
     bool takes_many;          /* claim has :n */
     bool ends_many;           /* ends or renewals of a claim are for all its items at once */
@@ -71,7 +72,7 @@ struct lb_features {
     bool skips_locked;   /* ... SKIP LOCKED */
     bool compares_null;  /* release writes NULL, and acquire has no IS NULL */
     bool end_deletes;    /* release deletes a row */
-    int operator_line;   /* of clear-all-errors, or else reset-all; 0: none */
+    int operator_line;   /* of clear-all-errors, reset-all or clear-error; 0: none */
     int back_line; /* of the statement that gives an item back, or ends it in error; 0: none */
     int enqueue_line, put_line; /* of the last statements that change something; 0: none */
     int begin_clock_line; /* of the statement of acquire or claim that asks for the server's time,
