@@ -89,4 +89,12 @@ SKIP: {
     cmp_ok($json->{cells}[0]{runs}[0]{faults}, '>', 0, 'faults happen in the other phase');
 }
 
+# The scenario for long runs, where no connection can be ended.
+my @endure = ('run', '-s', 'skip-locked', '-d', 'sqlite:', '-S', 'endure', '--duration', '2s', '--warmup', '0', '-q');
+($status, undef, $err) = lockbench(@endure);
+isnt($status, 0, 'endure on SQLite: its fault is refused');
+like($err, qr/^lockbench: .*fault disconnect has no meaning on SQLite: choose another for its phase: --fault pause$/m, '... in words that help');
+($status, undef, $err) = lockbench(@endure, '--fault', 'pause', '--fault-interval', '50ms');
+is($status, 0, '... and they do') or diag $err;
+
 done_testing();

@@ -43,9 +43,11 @@ int lb_fault_check(const struct lb_strategy *strategy, const struct lb_scenario 
     if (strategy->guest != NULL && check_program(scenario, db, err) != 0)
         return err->code;
     if (kind->suits != NULL && !kind->suits(db))
-        return lb_fail(err, LB_E_UNSUPPORTED, "fault %s has no meaning on %s",
+        return lb_fail(err, LB_E_UNSUPPORTED, "fault %s has no meaning on %s%s",
                        lb_fault_name(scenario->fault),
-                       db != NULL ? db->product : "a strategy without a database");
+                       db != NULL ? db->product : "a strategy without a database",
+                       scenario->n_stages > 0 ? ": choose another for its phase: --fault pause"
+                                              : "");
     return 0;
 }
 
