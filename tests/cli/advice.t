@@ -85,7 +85,7 @@ my @table = (
         qr/ was claimed by worker .* and again by worker /, 'a process that starts is not alone: let its sweep', %queue, recover => undef,
         sweep => 'UPDATE job SET state = 0 WHERE state = 1;'],
     ['operator', 'queue', 'stale_ms', 'no-duplicate', ['UPDATE job SET state = 0 WHERE state <> 2'],
-        qr/ was claimed by worker .* without having been given back/, 'let clear-all-errors put back what has failed', %queue,
+        qr/ was claimed by worker .* without having been given back/, 'let an operator\'s section put back what has failed', %queue,
         error => 'UPDATE job SET state = 3 WHERE id = :id AND n = :token AND state = 1;',
         'clear-all-errors' => 'UPDATE job SET state = 0 WHERE state <> 2;'],
     ['gives-up', 'lock', 'lease_ms', 'exclusive', ['DELETE FROM line WHERE n <= :ticket'],

@@ -260,6 +260,20 @@ static void explore_shared(struct lb_asking *m)
     }
 }
 
+/* Without deaths, clocks and other roles. */
+static void explore_alone(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    bool lock = m->strategy->shape == LB_LOCK;
+    add_explored(m, "explore", "every order of two workers' statements");
+    if (lock && !f->is_one_commit && f->lease == NULL)
+        explore_again(m);
+    if (lock && lb_asking_claims(m, LB_G_EXCLUSIVE) &&
+        m->program->sections[LB_S_ACQUIRE].tx != LB_TX_HOLD)
+        add_explored(m, "explore+two locks", "each worker has two locks at once")
+            ->explored.resources = 2;
+}
+
 void lb_asks_explore(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -270,13 +284,7 @@ void lb_asks_explore(struct lb_asking *m)
                           "it reads on a replica, and explore cannot control its lag");
         return;
     }
-    add_explored(m, "explore", "every order of two workers' statements");
-    if (lock && !f->is_one_commit && f->lease == NULL)
-        explore_again(m);
-    if (lock && lb_asking_claims(m, LB_G_EXCLUSIVE) &&
-        m->program->sections[LB_S_ACQUIRE].tx != LB_TX_HOLD)
-        add_explored(m, "explore+two locks", "each worker has two locks at once")
-            ->explored.resources = 2;
+    explore_alone(m);
     if (!lock && (f->puts_apart || (f->puts_in_steps && lb_asking_on_server(m)))) {
         ask =
             add_explored(m, "explore+put",

@@ -208,7 +208,7 @@ void lb_features_read_traits(const struct lb_program *program, struct lb_feature
     const struct lb_section *begin = &sections[is_lock ? LB_S_ACQUIRE : LB_S_CLAIM];
     static const enum lb_section_name backs[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
     static const enum lb_section_name operators[] = {LB_S_CLEAR_ALL_ERRORS, LB_S_RESET_ALL,
-                                                         LB_S_CLEAR_ERROR};
+                                                     LB_S_CLEAR_ERROR};
     struct words words;
     find_token(begin, ret);
     find_order(begin, ret);
