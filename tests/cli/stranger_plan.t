@@ -231,4 +231,25 @@ like($out, qr/visibility\.sql:\d+: warning: renew checks neither holder nor toke
 (undef, $out) = lockbench('lint', "$folder/visibility.sql", '--opt', 'renew=own');
 unlike($out, qr/renew asks/, '... and none where it asks');
 
+# A hold of one transaction needs no fence.
+for (['tx=hold', 0], ['tx=one', 1])
+{
+    my ($tx, $warns) = @$_;
+    my $file = spew('held.sql', <<"SQL");
+-- strategy: held
+-- shape: lock
+-- claims: exclusive, fenced
+-- name: setup
+CREATE TABLE held (name text PRIMARY KEY);
+-- name: resource
+INSERT INTO held (name) VALUES (:resource);
+-- name: acquire $tx
+UPDATE held SET name = name WHERE name = :resource;
+-- name: release
+@{[$warns ? 'SELECT 1 FROM held WHERE name = :resource;' : '']}
+SQL
+    (undef, $out) = lockbench('lint', $file, '-d', 'sqlite:');
+    is($out =~ /claims fenced, and nothing uses a column token/ ? 1 : 0, $warns, "lint, $tx: the warning about tokens") or diag $out;
+}
+
 done_testing();

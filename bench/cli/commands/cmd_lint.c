@@ -160,7 +160,8 @@ static void warn_of_features(struct warnings *w, const struct lb_file *file,
 {
     unsigned claims = lb_file_claims(file);
     bool is_lock = lb_file_shape(file) == LB_LOCK;
-    if ((claims & LB_G_BIT(LB_G_FENCED)) != 0 && !f->has_token && is_new(w, f->begin_line))
+    if ((claims & LB_G_BIT(LB_G_FENCED)) != 0 && !f->has_token && !f->is_held_in_tx &&
+        is_new(w, f->begin_line))
         printf("%s:%d: warning: it claims fenced, and nothing uses a column token of %s\n", w->path,
                f->begin_line, is_lock ? "acquire" : "claim");
     if ((claims & LB_G_BIT(LB_G_OWNER_RELEASE)) != 0 && f->unasked_line != 0 &&

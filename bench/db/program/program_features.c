@@ -210,6 +210,7 @@ static void read_begin(const struct lb_file *file, const struct lb_program *prog
     ret->begin_line = begin->n_statements > 0 ? begin->statements[0].line : begin->line;
     ret->by_worker_clock = lb_section_has_param(begin, LB_SLOT_NOW);
     ret->takes_many = lb_section_has_param(begin, LB_SLOT_N);
+    ret->is_held_in_tx = begin->tx == LB_TX_HOLD;
     ret->is_session_bound = begin->tx == LB_TX_HOLD || begin->keeps_session;
     ret->is_one_commit = begin->tx != LB_TX_EACH || begin->n_statements == 1;
     ret->has_token = token >= 0 && (program->carries >> token & 1) != 0;

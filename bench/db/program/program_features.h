@@ -28,6 +28,7 @@ struct lb_features {
     bool has_operator;        /* clear-all-errors, or reset-all */
     bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
     bool has_unregister;      /* ... and that end in order */
+    bool is_held_in_tx;       /* the hold is one transaction, which needs no fence */
     bool free_asks_id;        /* it names an item, or a list of items */
     bool has_token;           /* acquire or claim returns one */
     bool takes_many;          /* claim has :n */
