@@ -36,6 +36,11 @@ static void set_resource(struct lb_bag *bag, uint32_t resource)
     bag->value[LB_SLOT_RESOURCE_NO] = lb_int(resource);
 }
 
+static int64_t now_ms(const struct lb_strategy_plan *plan)
+{
+    return (plan->still_unix_ms != 0 ? plan->still_unix_ms : lb_unix_ms()) + plan->clock_ahead_ms;
+}
+
 /* Fills the parameters that are the same for all sections. An option of the file named ttl_ms has
  * priority, and so has one named period_ms if the scenario has no period. If :ttl_ms is the age
  * limit of recover instead of a lease, it has that value. */
@@ -43,7 +48,7 @@ static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
 {
     lb_bag_init(bag, plan->program);
     bag->value[LB_SLOT_SPACE_NO] = lb_int(plan->space_no);
-    bag->value[LB_SLOT_NOW] = lb_int(lb_unix_ms() + plan->clock_ahead_ms);
+    bag->value[LB_SLOT_NOW] = lb_int(now_ms(plan));
     if (bag->value[LB_SLOT_TTL_MS].type == LB_NULL)
         bag->value[LB_SLOT_TTL_MS] =
             lb_int(plan->strategy->is_lease ? plan->ttl_ms : plan->limit_ms);
@@ -54,8 +59,7 @@ static void fill_plan(struct lb_bag *bag, const struct lb_strategy_plan *plan)
 /* The worker's own clock, and its name. */
 static void fill_actor(struct lb_bag *bag, const struct lb_actor *actor)
 {
-    bag->value[LB_SLOT_NOW] =
-        lb_int(lb_unix_ms() + actor->plan->clock_ahead_ms + actor->clock_skew_ms);
+    bag->value[LB_SLOT_NOW] = lb_int(now_ms(actor->plan) + actor->clock_skew_ms);
     set_text(bag, LB_SLOT_WORKER, actor->name);
     set_text(bag, LB_SLOT_PROCESS, actor->process[0] != '\0' ? actor->process : actor->name);
     set_text(bag, LB_SLOT_HOST, actor->host);

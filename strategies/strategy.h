@@ -102,6 +102,7 @@ struct lb_strategy_plan {
     uint32_t limit_ms;          /* recover takes claims that are older */
     uint32_t delay_ms;          /* delay until a retried item is due */
     int64_t clock_ahead_ms;     /* added to :now for every worker */
+    int64_t still_unix_ms;      /* :now in place of the time; 0: the time */
     bool is_forked;             /* actors are in processes of their own, which may die */
     uint32_t groups;            /* item i is of group i % groups; 0: items have none */
     const struct lb_attribute_source *attributes; /* of items; NULL: they have none */

@@ -12,7 +12,10 @@ struct lb_clock_word;
 
 /* The server's clock, if explore can move it. */
 struct lb_server_clock {
-    const char *create;    /* once, in the space, before set-up */
+    const char *create; /* once, in the space, before set-up */
+    /* Both stop the clock at %1$lld ms since 1970, plus what it is ahead: once, behind create, or
+     * on each session. NULL, both: it cannot be stopped. */
+    const char *still, *session_still;
     const char *session;   /* on each session of the space; %s: the space's name */
     const char *set;       /* over the control session: sets how many ms the clock is ahead; %lld */
     const char *set_back;  /* ... and is not any more; NULL: set to 0 */

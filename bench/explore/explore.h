@@ -72,9 +72,12 @@ struct lb_explore_plan {
     uint32_t polls; /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
     int64_t skew_ms; /* of the workers' own clocks: the first is ahead by this, the next behind */
-    uint32_t deaths; /* maximum number of workers that die */
-    uint32_t ticks;  /* maximum number of moves of the clocks by one lease */
-    uint32_t cuts;   /* maximum number of commits that lose their answer with the connection */
+    int64_t still_unix_ms; /* all clocks stand still there but for their steps, if the engine's can
+                              (lb_explore_stands_still); 0: they run */
+    uint32_t tick_ms;      /* of a step of the clocks; 0: two leases */
+    uint32_t deaths;       /* maximum number of workers that die */
+    uint32_t ticks;        /* maximum number of moves of the clocks by one lease */
+    uint32_t cuts; /* maximum number of commits that lose their answer with the connection */
     bool keep;
     unsigned claims; /* requested LB_G_BIT()s, a subset of the strategy's */
 
@@ -150,6 +153,13 @@ struct lb_explored {
     char *spec;               /* PostgreSQL's isolationtester: the schedule; NULL: another engine */
 };
 
+/* Can the engine's clock stand still? */
+bool lb_explore_stands_still(const struct lb_db *db);
+/* Lets all clocks stand still, near that time, but for their steps. Leases become 1/128 of a day:
+ * then no arithmetic on them rounds, in Julian days either. */
+void lb_explore_stand_still(struct lb_explore_plan *plan, int64_t unix_ms);
+/* ... and steps and periods become one lease: a time that was stored a lease ago equals now. */
+void lb_explore_equal_times(struct lb_explore_plan *plan, int64_t unix_ms);
 /* Explores. 0, or an error when there is nothing to report (LB_E_UNSUPPORTED: cannot be explored).
  */
 int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err);

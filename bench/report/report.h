@@ -38,10 +38,10 @@ struct lb_looks {
 /* The bounds of a cell's exploration; 0: the default. */
 struct lb_explored_ask {
     uint32_t workers, rounds, readers, capacity, rescuers, renewals;
-    uint32_t resources;                              /* lock: that each worker holds at once */
-    uint32_t frees, batch;                           /* queue */
-    bool errors, cancels, others, skew, lag, period; /* what --also names */
-    uint32_t items;                                  /* queue: put before the start */
+    uint32_t resources;    /* lock: that each worker holds at once */
+    uint32_t frees, batch; /* queue */
+    bool errors, cancels, others, skew, lag, period, equal; /* what --also names */
+    uint32_t items;                                         /* queue: put before the start */
     uint32_t putters;             /* queue: workers that put one more, beside the others */
     bool leaves;                  /* asked for the end of a process, by unregister */
     uint32_t preemptions;         /* maximum number; 0: no bound */

@@ -143,7 +143,34 @@ is((explore('-s', 'skip-locked', '--also', 'errors,others', '--rounds', '3', '--
 like($no_class, qr/clear-any has no :class in claim, which --also=others uses/, 'others need a class');
 ($status, $out, my $no_word) = explore('-s', $clears, '--also', 'errors,nothing');
 is($status, 2, 'an unknown word: exit status');
-like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, cancels, others, skew, lag or period$/m, 'and why');
+like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, cancels, others, skew, lag, period or equal$/m, 'and why');
+
+# A time as a version: where two times are equal, no worker sees that the row was changed.
+my $by_time = spew('by-time.sql', <<'SQL');
+-- strategy: by-time
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE by_time (name text, owner text, changed real NOT NULL DEFAULT (julianday('now')));
+-- name: resource
+INSERT INTO by_time (name) VALUES (:resource);
+-- name: acquire
+-- require: row
+SELECT changed AS seen FROM by_time WHERE name = :resource AND owner IS NULL;
+UPDATE by_time SET owner = :worker, changed = julianday('now') WHERE name = :resource AND changed = :seen;
+-- name: release
+UPDATE by_time SET owner = NULL WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE by_time;
+SQL
+($status, $out) = explore('-s', $by_time, '--also', 'equal');
+is($status, 1, 'equal times: exit status') or diag $out;
+like($out, qr/^  exclusive +violated$/m, 'equal times: two hold') or diag $out;
+my $by_both = spew('by-both.sql', slurp($by_time) =~ s/changed = :seen/$& AND owner IS NULL/r);
+is((explore('-s', $by_both, '--also', 'equal'))[0], 0, 'the repaired twin');
+# A worker whose renewal is refused has the lock no more: its next round begins.
+is((explore('-s', 'lease-update-safe', '--also', 'equal', '--steps', 'clock', '--workers', '1', '--rounds', '2', '--renewals', '1'))[0], 0,
+    'a lease that is over at its renewal');
 
 # The rescuer is one more worker: if it frees an item while its owner lives, and the owner completes
 # by id only, a stranger ends it.

@@ -31,7 +31,7 @@ my @wanted = (
     ['token = token + 1', 'needed', 'fenced'],
     ['owner IS NULL', 'needed', 'nothing works'],
     ['until_ms < :now', 'needed', 'recovery'],
-    ['until_ms < :now', 'not_shown'],
+    ['until_ms < :now', 'needed', 'other answers'], # where both are equal
     ['owner IS NULL OR until_ms < :now', 'needed', 'exclusive'],
     ['owner = :worker', 'redundant'],
     ['token = :token', 'redundant'],
@@ -44,9 +44,9 @@ my @got = map { [$_->{clause}, $_->{verdict}, $_->{verdict} eq 'needed' ? $_->{v
 is_deeply(\@got, \@wanted, 'the verdicts') or diag $out;
 my %counts;
 $counts{$_->[1]}++ for @wanted;
-is_deeply($result->{counts}, {slower => 0, %counts}, 'their counts');
-is($result->{summary}, 'Of 9 clauses 5 are needed (a witness each), 1 are not needed (every schedule gives the same answers), '
-    . '2 are redundant (each with another one), 1 could not be shown.', 'the sentence');
+is_deeply($result->{counts}, {slower => 0, not_shown => 0, %counts}, 'their counts');
+is($result->{summary}, 'Of 9 clauses 6 are needed (a witness each), 1 are not needed (every schedule gives the same answers), '
+    . '2 are redundant (each with another one), 0 could not be shown.', 'the sentence');
 is($result->{mutants}[2]{diff}, "- WHERE owner IS NULL OR until_ms < :now\n+ WHERE until_ms < :now\n", 'the difference');
 
 # The command of a witness shows the violation; so does that of a pair.
@@ -59,12 +59,29 @@ for my $i (1, 6) {
     like($said, qr/$result->{mutants}[$i]{violated} is violated/, 'and what it shows');
 }
 
-($status, $out, $err) = lockbench('mutate', '-s', $lock, '-d', 'sqlite:', '--format', 'tap', '--fail-under', '95%');
+# An order of rows that are all alike: another engine, or another plan, may choose otherwise.
+my $alike = spew('alike.sql', <<'SQL');
+-- strategy: alike
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE alike (name text, owner text);
+-- name: resource
+INSERT INTO alike (name) VALUES (:resource);
+-- name: acquire
+UPDATE alike SET owner = :worker
+WHERE name = :resource AND owner IS NULL AND name = (SELECT a.name FROM alike a ORDER BY owner IS NOT NULL AND owner IS NULL LIMIT 1);
+-- name: release
+UPDATE alike SET owner = NULL WHERE name = :resource;
+-- name: teardown
+DROP TABLE alike;
+SQL
+($status, $out, $err) = lockbench('mutate', '-s', $alike, '-d', 'sqlite:', '--budget', '60s', '--format', 'tap', '--fail-under', '100%');
 is($status, 4, 'too few are distinguished: exit status') or diag $out;
-like($out, qr/^not ok 5 - line 10, until_ms < :now # TODO not shown: /m, 'TAP: what is not shown is to do');
-like($out, qr/^ok 2 - line 9, token = token \+ 1: needed, fenced$/m, 'TAP: what is needed is ok');
+like($out, qr/^not ok \d+ - line 10, ORDER BY .*? # TODO not shown: the engine may choose any row/m, 'TAP: what is not shown is to do');
+like($out, qr/^ok \d+ - line 10, owner IS NULL: needed, exclusive$/m, 'TAP: what is needed is ok');
 unlike($out, qr/^not ok (?!.*# TODO)/m, 'TAP: and nothing fails');
-is($err, "lockbench: 89 % of the mutants are distinguished: under 95 %\n", 'and why');
+like($err, qr/^lockbench: \d+ % of the mutants are distinguished: under 100 %$/m, 'and why');
 
 # Each clause of these is needed, the last one of the readers for two that read at once: none is called not needed, but these few.
 my %idle = (

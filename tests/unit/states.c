@@ -112,6 +112,25 @@ static void answers_are_compared_alone(void **state)
     lb_states_free(&b);
 }
 
+/* With rows, the first other state is kept as a whole. */
+static void rows_are_compared_with_answers(void **state)
+{
+    (void)state;
+    struct lb_states a = {0}, b = {.knows_rows = true};
+    struct lb_explore_watch watch;
+    lb_states_begin(&a, 600000, &watch);
+    watch.ended(watch.arg, "w0: acquire ok 1()\nt 1\n", 0);
+    lb_states_end(&a);
+    b.known = &a.all;
+    lb_states_begin(&b, 600000, &watch);
+    watch.ended(watch.arg, "w0: acquire ok 1()\nt 1\n", 0);
+    assert_null(b.unknown);
+    watch.ended(watch.arg, "w0: acquire ok 1()\nt 2\n", 0);
+    assert_string_equal(b.unknown, "w0: acquire ok 1()\nt 2\n");
+    lb_states_free(&a);
+    lb_states_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +138,7 @@ int main(void)
         cmocka_unit_test(values_of_times_can_be_ignored),
         cmocka_unit_test(sets_of_states_are_compared),
         cmocka_unit_test(answers_are_compared_alone),
+        cmocka_unit_test(rows_are_compared_with_answers),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -76,9 +76,9 @@ static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s", ask->errors ? "errors," : "",
+    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
              ask->cancels ? "cancels," : "", ask->others ? "others," : "", ask->skew ? "skew," : "",
-             ask->lag ? "lag," : "", ask->period ? "period," : "");
+             ask->lag ? "lag," : "", ask->period ? "period," : "", ask->equal ? "equal," : "");
     if (flag[strlen(flag) - 1] == ',') {
         flag[strlen(flag) - 1] = '\0';
         lb_command_add(buf, size, flag);
@@ -195,7 +195,7 @@ static void take(const struct lb_cell *cell, const struct lb_explored *explored,
 struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct lb_args *args,
                                         uint64_t seed, const struct lb_stop *stop)
 {
-    return (struct lb_explore_plan){
+    struct lb_explore_plan plan = {
         .audit = 0.1,
         .strategy = cell->strategy,
         .file = cell->file,
@@ -231,6 +231,9 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
                    .seed = seed,
                    .all = true,
                    .interrupt = &stop->requested}};
+    if (cell->explored.equal)
+        lb_explore_equal_times(&plan, lb_unix_ms());
+    return plan;
 }
 
 int lb_explored_run(const struct lb_cell *cell, const struct lb_explore_plan *plan,

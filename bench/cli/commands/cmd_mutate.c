@@ -212,6 +212,7 @@ enum lb_exit lb_command_mutate(const struct lb_args *args)
     double least;
     m.is_shown = lb_terminal_is(STDERR_FILENO);
     m.start_ns = lb_now_ns();
+    m.still_unix_ms = lb_unix_ms();
     m.end_ns = m.start_ns + (args->budget_ns > 0 ? args->budget_ns : BUDGET_NS);
     int r = take_share(args->fail_under, &least, &err);
     if (r == 0)

@@ -83,9 +83,10 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
                         (lb_mutation_is_contest(question) || question->cell.explored.skew ||
                          question->cell.explored.lag);
     }
-    if (lb_mutant_is_of_a_moment(mutant)) {
+    if (lb_mutant_is_of_a_moment(mutant) && !any_complete) {
         snprintf(judged->reason, sizeof judged->reason,
-                 "it matters only when two times are equal, and no test makes them so");
+                 "it matters only when two times are equal, and no complete exploration makes them "
+                 "so");
     } else if (judged->differs) {
         snprintf(judged->reason, sizeof judged->reason,
                  "an exploration has other answers or end states, but nothing that is claimed is "
@@ -122,7 +123,7 @@ static int ask(const struct lb_mutation *m, struct lb_mutation_question *questio
     char path[64];
     bool is_same = false;
     struct lb_subject subject = {.path = path, .judged = judged};
-    if (!lb_mutant_is_met(question, mutant) || lb_mutant_is_of_a_moment(mutant))
+    if (!lb_mutant_is_met(question, mutant))
         return 0;
     uint64_t time_ns = 4 * question->took_ns + 5 * SECOND_NS; /* the machine may be busy */
     if (left_ns < question->took_ns + SECOND_NS / 2) {
@@ -155,19 +156,21 @@ static int parse_mutant(const struct lb_mutation *m, size_t i, struct lb_subject
     return r;
 }
 
-/* Of a mutant that answers otherwise, and violates nothing that is claimed. */
-static int ask_answers(struct lb_mutation *m, size_t i, struct lb_error *err)
+/* Of a mutant that answers otherwise, or leaves other rows, and violates nothing that is claimed.
+ */
+static int ask_answers(struct lb_mutation *m, size_t i, bool with_rows, struct lb_error *err)
 {
+    uint64_t asked = with_rows ? m->judged[i].rows : m->judged[i].answers;
     struct lb_file *file = NULL;
     struct lb_subject subject;
     char path[64];
     int r = parse_mutant(m, i, &subject, path, &file, err);
-    for (size_t k = 0; k < m->n_questions && k < 64 && r == 0; k++) {
+    for (size_t k = 0; k < m->n_questions && k < 64 && asked != 0 && r == 0; k++) {
         uint64_t took_ns = m->questions[k].took_ns, left_ns = lb_mutation_left_ns(m);
         uint64_t time_ns = 8 * took_ns + 5 * SECOND_NS;
-        if ((m->judged[i].answers >> k & 1) != 0 && left_ns > 2 * took_ns + SECOND_NS / 2)
-            r = lb_ask_answers(m, &m->questions[k], &subject, time_ns < left_ns ? time_ns : left_ns,
-                               err);
+        if ((asked >> k & 1) != 0 && left_ns > 2 * took_ns + SECOND_NS / 2)
+            r = lb_ask_answers(m, &m->questions[k], &subject, with_rows,
+                               time_ns < left_ns ? time_ns : left_ns, err);
     }
     lb_file_free(file);
     return r;
@@ -187,7 +190,7 @@ static int explore_mutants(struct lb_mutation *m, struct lb_error *err)
         }
     for (size_t i = 0; i < m->mutants.n && r >= 0; i++) {
         if (m->judged[i].need == LB_NOT_SHOWN && m->judged[i].answers != 0)
-            r = ask_answers(m, i, err);
+            r = ask_answers(m, i, false, err);
         if (m->judged[i].need == LB_NOT_SHOWN && r >= 0)
             conclude(m, &m->mutants.at[i], &m->judged[i]);
     }
@@ -247,6 +250,17 @@ static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
             if (can_go(m, a) && is_partner(m, a, b) && !lb_mutation_is_stopped(m))
                 r = judge_pair(m, a, b, err);
     return r;
+}
+
+/* Of what is not redundant either. A number that is not raised is another one in the row, and that
+ * means nothing. */
+static int compare_rows(struct lb_mutation *m, struct lb_error *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < m->mutants.n && r >= 0 && !lb_mutation_is_stopped(m); i++)
+        if (m->judged[i].need == LB_NOT_SHOWN && m->mutants.at[i].kind != LB_MUTANT_COUNT)
+            r = ask_answers(m, i, true, err);
+    return r < 0 ? r : 0;
 }
 
 /* --- runs --- */
@@ -342,10 +356,12 @@ int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
     if (r == 0 && !m->is_accused)
         r = judge_pairs(m, err);
     if (r == 0 && !m->is_accused)
-        r = run_open(m, err);
+        r = compare_rows(m, err);
     lb_mutation_count(m);
     if (r == 0 && !m->is_accused)
         r = judge_costs(m, err);
+    if (r == 0 && !m->is_accused)
+        r = run_open(m, err);
     if (m->is_shown)
         fputs("\r\033[K", stderr);
     lb_mutation_count(m);

@@ -8,7 +8,7 @@
 
 enum lb_need {
     LB_NEEDED,     /* without it a guarantee is violated, nothing works, or workers get other
-                      answers */
+                      answers, or leave other rows */
     LB_NOT_NEEDED, /* all explorations were complete, and came to the same */
     LB_REDUNDANT,  /* likewise, but not without another condition, too */
     LB_SLOWER,     /* not needed for any answer, but its statements read or lock more without it */
@@ -22,19 +22,22 @@ struct lb_judged {
     bool is_incomplete; /* an exploration that could show a need did not come to its end */
     bool differs;       /* an exploration had other answers or end states */
     uint64_t answers;   /* ... other answers: a bit for each question, of the first 64 */
-    char what[32];      /* the guarantee; "does not run", "nothing works", "other answers"; "" */
-    char question[40];  /* by which it was shown */
-    char witness[400];  /* in one line */
-    char again[2600];   /* the command that shows it again, of mutant-N.sql */
-    char reason[400];   /* for not shown; the compared questions for not needed; the figures
-                           for slower */
-    size_t with;        /* redundant: the index of the other one */
+    uint64_t rows;      /* ... the same answers, and other rows at the end: likewise */
+    char what[32]; /* the guarantee; "does not run", "nothing works", "other answers", "other rows";
+                      "" */
+    char question[40]; /* by which it was shown */
+    char witness[400]; /* in one line */
+    char again[2600];  /* the command that shows it again, of mutant-N.sql */
+    char reason[400];  /* for not shown; the compared questions for not needed; the figures
+                          for slower */
+    size_t with;       /* redundant: the index of the other one */
 };
 
 /* A question of the plan, and the result of the original. */
 struct lb_mutation_question {
     struct lb_cell cell; /* borrows from the report's */
     bool is_extra;       /* not of the plan: it need not be complete */
+    bool is_of_answers;  /* guarantees may be violated by the original, too: they do not count */
     unsigned only;       /* 1u << enum lb_section_name: it is for mutants of these; 0: for all */
     bool is_usable;      /* the original could be asked */
     bool is_complete;
@@ -64,7 +67,8 @@ struct lb_mutation {
     struct lb_judged *judged; /* one for each mutant */
     size_t counts[LB_NEEDS];
     uint64_t start_ns, end_ns;
-    bool is_accused; /* the original is violated: by `accused` */
+    int64_t still_unix_ms; /* where the clocks of explorations stand, if the engine's can */
+    bool is_accused;       /* the original is violated: by `accused` */
     struct lb_judged accused;
     bool is_shown; /* progress, on a terminal */
     unsigned width;

@@ -144,17 +144,23 @@ static void tell_untested(const struct lb_explored *explored, char *buf, size_t 
 
 /* All schedules, up to the first violation, with their results. ret->is_judged false: why has the
  * reason. */
-static int explore(const struct lb_mutation *m, const struct lb_cell *cell, bool distinct,
-                   struct lb_states *states, struct explored *ret, char *why, size_t size,
-                   struct lb_error *err)
+static int explore(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                   const struct lb_cell *cell, bool distinct, struct lb_states *states,
+                   struct explored *ret, char *why, size_t size, struct lb_error *err)
 {
     struct lb_explore_watch watch;
     struct lb_explored *explored;
     struct lb_explore_plan plan = lb_explored_plan(cell, m->args, m->args->seed_number, m->stop);
-    lb_states_begin(states, plan.ttl_ms, &watch);
     plan.audit = 0;
-    plan.search.all = false;
+    plan.search.all = question->is_of_answers;
     plan.distinct = distinct;
+    if (cell->explored.equal)
+        lb_explore_equal_times(&plan, m->still_unix_ms);
+    else /* the order of times is that of steps of the clock, and not of the machine's load */
+        lb_explore_stand_still(&plan, m->still_unix_ms);
+    lb_states_begin(states, plan.ttl_ms, &watch);
+    if (lb_explore_stands_still(cell->target->db))
+        states->start_unix_ms = plan.still_unix_ms;
     watch.tells_holds = plan.readers > 1 || plan.capacity > 1;
     struct lb_strategy beside = *cell->strategy;
     if (plan.resources > 1) {
@@ -164,6 +170,7 @@ static int explore(const struct lb_mutation *m, const struct lb_cell *cell, bool
     plan.watch = &watch;
     int r = lb_explore(&plan, &explored, err);
     lb_states_end(states);
+    states->violated &= !question->is_of_answers;
     if (r != 0)
         return r;
     *ret = (struct explored){.complete = explored->complete && !states->failed,
@@ -203,8 +210,8 @@ static bool is_of_text(const struct lb_mutation *m, int r)
         return true;
     if (r != LB_E_ENV || !m->questions[0].is_usable || lb_mutation_is_stopped(m))
         return false;
-    bool works = explore(m, &m->questions[0].cell, false, &states, &explored, why, sizeof why,
-                         &ignored) == 0;
+    bool works = explore(m, &m->questions[0], &m->questions[0].cell, false, &states, &explored, why,
+                         sizeof why, &ignored) == 0;
     lb_states_free(&states);
     return works;
 }
@@ -221,13 +228,13 @@ int lb_ask_exploration(const struct lb_mutation *m, struct lb_mutation_question 
     cell.explored.time_ns = time_ns;
     *ret_same = false;
     show_progress(m, subject->number, cell.scenario.name);
-    int r = explore(m, &cell, false, &states, &explored, why, sizeof why, err);
+    int r = explore(m, question, &cell, false, &states, &explored, why, sizeof why, err);
     if (r == LB_E_UNSUPPORTED && question->is_extra) { /* without the clause it cannot be asked */
         r = err->code = 0;
     } else if (is_of_text(m, r)) {
         take_failure(m, subject, "does not run", &cell, err->message);
         r = 1;
-    } else if (r == 0 && (states.violated || !explored.complete)) {
+    } else if (r == 0 && (states.violated || !explored.complete) && !question->is_of_answers) {
         r = find_violation(m, subject, &cell, err);
     } else if (r == 0 && question->is_judged && !explored.is_judged) {
         take_failure(m, subject, "nothing works", &cell, why);
@@ -239,8 +246,11 @@ int lb_ask_exploration(const struct lb_mutation *m, struct lb_mutation_question 
                     explored.has_deadlocks == question->has_deadlocks;
         subject->judged->differs |= !*ret_same;
         size_t number = (size_t)(question - m->questions);
+        bool is_timed = !question->cell.explored.skew && !question->cell.explored.lag;
         if (number < 64 && !lb_states_answer_alike(&states, &question->states))
             subject->judged->answers |= UINT64_C(1) << number;
+        else if (number < 64 && !*ret_same && is_timed)
+            subject->judged->rows |= UINT64_C(1) << number;
     }
     lb_states_free(&states);
     return r;
@@ -248,20 +258,21 @@ int lb_ask_exploration(const struct lb_mutation *m, struct lb_mutation_question 
 
 /* Sets of answers are only comparable if workers are not taken to be alike. known: the first
  * answers that are not in it are kept. Returns 1 if the exploration was complete. */
-static int explore_distinct(const struct lb_mutation *m, const struct lb_cell *cell,
+static int explore_distinct(const struct lb_mutation *m,
+                            const struct lb_mutation_question *question, const struct lb_cell *cell,
                             const struct lb_digests *known, struct lb_states *ret,
                             struct lb_error *err)
 {
     struct explored explored;
     char why[200];
     ret->known = known;
-    int r = explore(m, cell, true, ret, &explored, why, sizeof why, err);
+    int r = explore(m, question, cell, true, ret, &explored, why, sizeof why, err);
     return r != 0 ? r : explored.complete;
 }
 
-/* The answers on one line. */
+/* On one line. */
 static void take_answers(const struct lb_subject *subject, const struct lb_cell *cell,
-                         const char *answers, const char *where)
+                         const char *what, const char *answers, const char *where)
 {
     char witness[sizeof subject->judged->witness];
     size_t n = strlen(answers);
@@ -270,30 +281,58 @@ static void take_answers(const struct lb_subject *subject, const struct lb_cell 
     snprintf(witness, sizeof witness, "%s: %.*s%s", where, most, answers, n > 300 ? " ..." : "");
     for (char *at = strchr(witness, '\n'); at != NULL; at = strchr(at, '\n'))
         *at = ';';
-    take(subject, "other answers", cell, witness);
+    take(subject, what, cell, witness);
+}
+
+static bool are_alike(const struct lb_states *a, const struct lb_states *b, bool with_rows)
+{
+    return with_rows ? lb_states_equal(a, b, false) : lb_states_answer_alike(a, b);
+}
+
+static const struct lb_digests *kept(const struct lb_states *states, bool with_rows)
+{
+    return with_rows ? &states->all : &states->answers;
+}
+
+/* Of the original. Where its clock runs, a second exploration must come to the same: otherwise the
+ * machine's load makes the difference. 1: it is known; 0; or an error. */
+static int know_original(const struct lb_mutation *m, struct lb_mutation_question *question,
+                         bool with_rows, struct lb_error *err)
+{
+    struct lb_states again = {0};
+    int r = question->has_distinct
+                ? 1
+                : explore_distinct(m, question, &question->cell, NULL, &question->distinct, err);
+    question->has_distinct = r == 1;
+    if (r != 1 || lb_explore_stands_still(m->place->target.db))
+        return r;
+    r = explore_distinct(m, question, &question->cell, NULL, &again, err);
+    r = r == 1 ? are_alike(&again, &question->distinct, with_rows) : r;
+    lb_states_free(&again);
+    return r;
 }
 
 /* See mutation_ask.h. */
 int lb_ask_answers(const struct lb_mutation *m, struct lb_mutation_question *question,
-                   const struct lb_subject *subject, uint64_t time_ns, struct lb_error *err)
+                   const struct lb_subject *subject, bool with_rows, uint64_t time_ns,
+                   struct lb_error *err)
 {
+    const char *what = with_rows ? "other rows" : "other answers";
     struct lb_cell cell = cell_of(question, subject);
-    struct lb_states states = {0}, again = {0};
+    struct lb_states states = {.knows_rows = with_rows}, again = {.knows_rows = with_rows};
     cell.explored.time_ns = question->cell.explored.time_ns = time_ns;
     show_progress(m, subject->number, cell.scenario.name);
-    int r = question->has_distinct
-                ? 1
-                : explore_distinct(m, &question->cell, NULL, &question->distinct, err);
-    question->has_distinct = r == 1;
+    int r = know_original(m, question, with_rows, err);
     if (r == 1)
-        r = explore_distinct(m, &cell, &question->distinct.answers, &states, err);
-    bool is_other = r == 1 && !lb_states_answer_alike(&states, &question->distinct);
+        r = explore_distinct(m, question, &cell, kept(&question->distinct, with_rows), &states,
+                             err);
+    bool is_other = r == 1 && !are_alike(&states, &question->distinct, with_rows);
     if (is_other && states.unknown != NULL)
-        take_answers(subject, &cell, states.unknown, "only without the clause");
+        take_answers(subject, &cell, what, states.unknown, "only without the clause");
     else if (is_other) /* it has some of the original's only */
-        r = explore_distinct(m, &question->cell, &states.answers, &again, err);
+        r = explore_distinct(m, question, &question->cell, kept(&states, with_rows), &again, err);
     if (r == 1 && is_other && again.unknown != NULL)
-        take_answers(subject, &cell, again.unknown, "never without the clause");
+        take_answers(subject, &cell, what, again.unknown, "never without the clause");
     lb_states_free(&states);
     lb_states_free(&again);
     return r < 0 ? r : subject->judged->need == LB_NEEDED;
@@ -386,12 +425,13 @@ int lb_explore_original(struct lb_mutation *m, struct lb_mutation_question *ques
     char why[200];
     question->cell.explored.time_ns = time_ns;
     show_progress(m, "", question->cell.scenario.name);
-    int r = explore(m, &question->cell, false, &question->states, &explored, why, sizeof why, err);
+    int r = explore(m, question, &question->cell, false, &question->states, &explored, why,
+                    sizeof why, err);
     if (r == LB_E_UNSUPPORTED) {
         err->code = 0;
         return 0;
     }
-    if (r == 0 && (question->states.violated || !explored.complete)) {
+    if (r == 0 && (question->states.violated || !explored.complete) && !question->is_of_answers) {
         r = find_violation(m, &subject, &question->cell, err);
         m->is_accused |= r == 1;
     }

@@ -22,9 +22,11 @@ uint64_t lb_mutation_left_ns(const struct lb_mutation *mutation);
 int lb_ask_exploration(const struct lb_mutation *mutation, struct lb_mutation_question *question,
                        const struct lb_subject *subject, uint64_t time_ns, bool *ret_same,
                        struct lb_error *err);
-/* Explores both texts anew, and takes answers that only one of them gives. 1: there are some. */
+/* Explores both texts anew, and takes answers that only one of them gives; also with the rows at
+ * the end. 1: there are some. */
 int lb_ask_answers(const struct lb_mutation *mutation, struct lb_mutation_question *question,
-                   const struct lb_subject *subject, uint64_t time_ns, struct lb_error *err);
+                   const struct lb_subject *subject, bool with_rows, uint64_t time_ns,
+                   struct lb_error *err);
 /* Runs, likewise. */
 int lb_ask_run(const struct lb_mutation *mutation, const struct lb_mutation_question *question,
                const struct lb_subject *subject, struct lb_error *err);

@@ -57,7 +57,7 @@ static void add_runs(struct lb_mutation *m)
     }
 }
 
-enum { EXTRA = 19 };
+enum { EXTRA = 24 };
 
 static struct lb_explored_ask *add_exploration(struct lb_mutation *m, const struct lb_cell *first,
                                                const char *name, unsigned only)
@@ -112,6 +112,18 @@ static void add_times(struct lb_mutation *m, const struct lb_cell *first, bool r
         ask->period = true;
         ask->ticks = 1;
     }
+    bool can_equal = lb_explore_stands_still(first->target->db);
+    for (int one = 0; one < 2 && can_equal; one++) {
+        struct lb_explored_ask *ask =
+            add_exploration(m, first, one ? "explore+equal alone" : "explore+equal", 0);
+        ask->equal = true;
+        ask->ticks = 1;
+        ask->workers = one ? 1 : ask->workers;
+        ask->rounds = one ? 2 : 1;
+        ask->rescuers = recovers;
+        ask->renewals = m->program->sections[LB_S_RENEW].present;
+        ask->items = is_lock ? 0 : 1;
+    }
     if (lb_file_uses(m->file, LB_SLOT_NOW))
         return;
     struct lb_explored_ask *ask = add_exploration(m, first, "explore+skew", 0);
@@ -133,6 +145,26 @@ static void add_times(struct lb_mutation *m, const struct lb_cell *first, bool r
     }
 }
 
+/* An operator's recover, at any time: it takes what living workers have, and no guarantee is asked.
+ */
+static void add_recover(struct lb_mutation *m, const struct lb_cell *first)
+{
+    const struct lb_section *sections = m->program->sections;
+    bool is_queue = m->strategy.shape == LB_QUEUE, by_worker = lb_file_uses(m->file, LB_SLOT_NOW);
+    for (int lags = 0; lags < (by_worker ? 1 : 2); lags++) {
+        struct lb_explored_ask *ask =
+            add_exploration(m, first, lags ? "explore+recover+lag" : "explore+recover", 0);
+        m->questions[m->n_questions - 1].is_of_answers = true;
+        ask->lag = lags;
+        ask->workers = ask->rescuers = 1;
+        ask->rounds = 2;
+        ask->items = is_queue ? 3 : 0;
+        ask->errors = is_queue && sections[LB_S_ERROR].present;
+        ask->others = is_queue && lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS) &&
+                      sections[LB_S_CLAIM].tx != LB_TX_HOLD;
+    }
+}
+
 /* A second round, a second item in hand, and items that are given back. */
 static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
 {
@@ -142,6 +174,8 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
     ask->rounds = 2;
     ask->ticks = m->strategy.is_lease;
     add_times(m, first, recovers);
+    if (sections[LB_S_RECOVER].present && !m->program->recovers_by_time)
+        add_recover(m, first);
     if (m->strategy.shape != LB_QUEUE && lb_file_uses(m->file, LB_SLOT_MODE)) {
         add_exploration(m, first, "explore+readers", 0)->readers = 2;
         /* One reader leaves, and the other one stays: then a writer comes. */

@@ -24,7 +24,8 @@ bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct 
     const struct lb_explored_ask *ask = &question->cell.explored;
     bool is_table = is_before_all(mutant->section);
     if (!question->cell.is_explored || !question->is_usable ||
-        (ask->skew || ask->lag) != asks_worker_clock(mutant))
+        (ask->skew || ask->lag) != asks_worker_clock(mutant) ||
+        ask->equal != lb_mutant_is_of_a_moment(mutant))
         return false;
     if (ask->renewals > 1 && ask->deaths > 0 && mutant->section != LB_S_RENEW)
         return false;

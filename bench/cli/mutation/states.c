@@ -174,13 +174,13 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The lines of the workers. */
-static char *copy_answers(const char *state)
+/* The lines of the workers; also with the rows. */
+static char *copy_answers(const char *state, bool has_rows)
 {
     const char *end = state;
     while (is_answers(end))
         end += strcspn(end, "\n") + 1;
-    return strndup(state, (size_t)(end - state));
+    return has_rows ? strdup(state) : strndup(state, (size_t)(end - state));
 }
 
 static void ended(void *arg, const char *state, int violated)
@@ -194,10 +194,10 @@ static void ended(void *arg, const char *state, int violated)
                       !add(&states->answers, digest.answers);
     for (const char *line = state; is_answers(line); line += strcspn(line, "\n") + 1)
         states->failed |= strcspn(line, "\n") > LONGEST_ANSWERS;
+    const uint64_t *key = states->knows_rows ? &digest.all : &digest.answers;
     if (known != NULL && states->unknown == NULL &&
-        (known->n == 0 ||
-         bsearch(&digest.answers, known->at, known->n, sizeof *known->at, compare) == NULL))
-        states->unknown = copy_answers(state);
+        (known->n == 0 || bsearch(key, known->at, known->n, sizeof *known->at, compare) == NULL))
+        states->unknown = copy_answers(state, states->knows_rows);
 }
 
 static void anew(void *arg)

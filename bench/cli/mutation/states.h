@@ -17,6 +17,7 @@ struct lb_states {
     struct lb_digests untimed;      /* ... without the values of times */
     struct lb_digests answers;      /* ... alone, without the values of tokens */
     const struct lb_digests *known; /* the first answers that are not in this set are kept: */
+    bool knows_rows;                /* ... it is one of answers with rows, and both are kept */
     char *unknown;                  /* ... here; NULL: there were none */
     bool failed;           /* out of memory, or a schedule has more answers than are kept */
     bool violated;         /* some schedule violated something */

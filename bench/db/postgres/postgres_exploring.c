@@ -41,6 +41,17 @@ static const struct lb_server_clock server_clock = {
         "'SELECT pg_catalog.statement_timestamp() + "
         "coalesce(nullif(current_setting(''lockbench.statement'', true), ''''), ''0'')::bigint * "
         "interval ''1 ms'''",
+    .still =
+        "CREATE OR REPLACE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE "
+        "AS 'SELECT to_timestamp(%1$lld / 1000.0) + (SELECT last_value FROM lb_clock) * "
+        "interval ''1 ms'''; "
+        "CREATE OR REPLACE FUNCTION now() RETURNS timestamptz LANGUAGE sql STABLE AS "
+        "'SELECT to_timestamp(%1$lld / 1000.0) + coalesce(nullif(current_setting("
+        "''lockbench.clock'', true), ''''), (SELECT last_value::text FROM lb_clock))::bigint * "
+        "interval ''1 ms'''; "
+        "CREATE OR REPLACE FUNCTION statement_timestamp() RETURNS timestamptz LANGUAGE sql "
+        "STABLE AS 'SELECT to_timestamp(%1$lld / 1000.0) + coalesce(nullif(current_setting("
+        "''lockbench.statement'', true), ''''), ''0'')::bigint * interval ''1 ms'''",
     .session = "SET search_path = \"%s\", pg_catalog",
     .set = "SELECT setval('lb_clock', %lld)",
     .begin = "SET LOCAL lockbench.clock = %lld",

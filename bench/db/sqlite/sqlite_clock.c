@@ -12,6 +12,7 @@ enum { MOST_ARGS = 8 };
 struct clock {
     sqlite3 *plain; /* has SQLite's own functions */
     sqlite3_int64 ahead_ms;
+    sqlite3_int64 still_ms; /* since 1970, where it stands; 0: it runs */
     unsigned n_users;
 };
 
@@ -41,24 +42,30 @@ static void answer(sqlite3_context *context, int n, sqlite3_value **args)
                            ? (const char *)sqlite3_value_text(args[at])
                            : NULL;
     bool is_now = n <= at || (time != NULL && strcasecmp(time, "now") == 0);
-    char sql[200], ahead[60];
+    const sqlite3_int64 still_ms = function->clock->still_ms;
+    const char *now = still_ms != 0 ? "?21, 'unixepoch'" : "'now'";
+    char sql[300], ahead[60];
     sqlite3_stmt *stmt = NULL;
     int n_sql = snprintf(sql, sizeof sql, "SELECT %s(",
                          function->call != NULL ? function->call : function->name);
-    for (int i = 0; i < (n > at || !is_now ? n : at); i++)
-        n_sql += snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, "%s?%d%s", i > 0 ? ", " : "",
-                          i + 1, is_now && i == at ? ", ?20" : "");
-    if (is_now && n <= at)
-        n_sql +=
-            snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, "%s'now', ?20", at > 0 ? ", " : "");
+    for (int i = 0; i < (n > at ? n : at + is_now); i++) {
+        char arg[40];
+        snprintf(arg, sizeof arg, "?%d", i + 1);
+        if (is_now && i == at)
+            snprintf(arg, sizeof arg, "%s, ?20", now);
+        n_sql += snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, "%s%s", i > 0 ? ", " : "", arg);
+    }
     snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, ")");
     if (sqlite3_prepare_v2(function->clock->plain, sql, -1, &stmt, NULL) != SQLITE_OK) {
         sqlite3_result_error(context, sqlite3_errmsg(function->clock->plain), -1);
         return;
     }
     for (int i = 0; i < n; i++)
-        sqlite3_bind_value(stmt, i + 1, args[i]);
+        if (!is_now || i != at)
+            sqlite3_bind_value(stmt, i + 1, args[i]);
     snprintf(ahead, sizeof ahead, "%+.3f seconds", (double)function->clock->ahead_ms / 1000);
+    if (is_now && still_ms != 0)
+        sqlite3_bind_int64(stmt, 21, still_ms / 1000);
     if (is_now)
         sqlite3_bind_text(stmt, 20, ahead, -1, SQLITE_TRANSIENT);
     if (sqlite3_step(stmt) == SQLITE_ROW)
@@ -70,7 +77,11 @@ static void set(sqlite3_context *context, int n, sqlite3_value **args)
 {
     struct function *function = sqlite3_user_data(context);
     (void)n;
-    function->clock->ahead_ms = sqlite3_value_int64(args[0]);
+    sqlite3_int64 ms = sqlite3_value_int64(args[0]);
+    if (strcmp(function->name, "lockbench_still") == 0)
+        function->clock->still_ms = ms;
+    else
+        function->clock->ahead_ms = ms;
 }
 
 static int add(sqlite3 *handle, struct clock *clock, const char *name, const char *call,
@@ -81,7 +92,7 @@ static int add(sqlite3 *handle, struct clock *clock, const char *name, const cha
         return SQLITE_NOMEM;
     *function = (struct function){clock, name, call, n_before};
     clock->n_users++;
-    bool sets = strcmp(name, "lockbench_clock") == 0;
+    bool sets = strncmp(name, "lockbench_", 10) == 0;
     /* Deterministic, as SQLite's own are within one statement. */
     return sqlite3_create_function_v2(handle, name, n_args,
                                       SQLITE_UTF8 | (sets ? 0 : SQLITE_DETERMINISTIC), function,
@@ -93,11 +104,17 @@ int lb_sqlite_clock_open(sqlite3 *handle)
     static const struct {
         const char *name, *call;
         int n_before, n_args;
-    } all[] = {{"lockbench_clock", NULL, 0, 1}, {"date", NULL, 0, -1},
-               {"time", NULL, 0, -1},           {"datetime", NULL, 0, -1},
-               {"julianday", NULL, 0, -1},      {"unixepoch", NULL, 0, -1},
-               {"strftime", NULL, 1, -1},       {"current_timestamp", "datetime", 0, 0},
-               {"current_date", "date", 0, 0},  {"current_time", "time", 0, 0}};
+    } all[] = {{"lockbench_clock", NULL, 0, 1},
+               {"lockbench_still", NULL, 0, 1},
+               {"date", NULL, 0, -1},
+               {"time", NULL, 0, -1},
+               {"datetime", NULL, 0, -1},
+               {"julianday", NULL, 0, -1},
+               {"unixepoch", NULL, 0, -1},
+               {"strftime", NULL, 1, -1},
+               {"current_timestamp", "datetime", 0, 0},
+               {"current_date", "date", 0, 0},
+               {"current_time", "time", 0, 0}};
     struct clock *clock = calloc(1, sizeof *clock);
     if (clock == NULL)
         return SQLITE_NOMEM;

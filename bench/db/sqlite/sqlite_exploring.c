@@ -10,6 +10,7 @@ static const char *const moved[] = {"julianday",         "unixepoch",    "strfti
                                     "current_timestamp", "current_date", "current_time", NULL};
 static const struct lb_server_clock server_clock = {.statement = "SELECT lockbench_clock(%lld)",
                                                     .statement_back = "SELECT lockbench_clock(0)",
+                                                    .session_still = "SELECT lockbench_still(%lld)",
                                                     .moved = moved};
 
 const struct lb_exploring lb_sqlite_exploring = {

@@ -220,7 +220,7 @@ static int lock_round(struct script *script, uint32_t resource, struct lb_error 
         lb_task_note(task, "released");
     else if (r == LB_OK)
         lb_task_note(task, "released r%u", resource);
-    task->has_it = false;
+    task->has_it = task->op.holds = false; /* also after a renewal that was refused */
     return r;
 }
 

@@ -8,7 +8,7 @@
 int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
                          int64_t n, struct lb_error *err)
 {
-    char sql[1000];
+    char sql[1200];
     if (format == NULL)
         return 0;
 #pragma GCC diagnostic push
@@ -21,6 +21,35 @@ int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session,
                      : r;
 }
 
+bool lb_explore_stands_still(const struct lb_db *db)
+{
+    const struct lb_server_clock *clock = lb_exploring(db)->clock;
+    return clock != NULL && (clock->still != NULL || clock->session_still != NULL);
+}
+
+enum { EXACT_MS = 675000 };
+
+void lb_explore_stand_still(struct lb_explore_plan *plan, int64_t unix_ms)
+{
+    plan->skew_ms = plan->skew_ms / plan->ttl_ms * EXACT_MS;
+    plan->period_ms = plan->period_ms / plan->ttl_ms * EXACT_MS;
+    plan->ttl_ms = EXACT_MS;
+    plan->still_unix_ms = unix_ms - unix_ms % EXACT_MS;
+}
+
+void lb_explore_equal_times(struct lb_explore_plan *plan, int64_t unix_ms)
+{
+    lb_explore_stand_still(plan, unix_ms);
+    plan->tick_ms = plan->period_ms = plan->ttl_ms;
+}
+
+static int64_t tick_ms(const struct lb_testbed *testbed)
+{
+    /* Two leases: the judge allows for clocks that run at different rates. */
+    const struct lb_explore_plan *plan = &testbed->plan;
+    return plan->tick_ms > 0 ? plan->tick_ms : 2 * (int64_t)plan->ttl_ms;
+}
+
 const char *lb_testbed_native(struct lb_testbed *testbed, const char *native)
 {
     if (testbed->clock == NULL || testbed->clock->words == NULL)
@@ -28,10 +57,10 @@ const char *lb_testbed_native(struct lb_testbed *testbed, const char *native)
     for (size_t i = 0; i < testbed->n_rewritten; i++)
         if (testbed->rewritten[i].native == native)
             return testbed->rewritten[i].text;
-    char *text = testbed->n_rewritten < LB_REWRITTEN
-                     ? lb_clock_rewrite(testbed->clock, testbed->db->dialect, native,
-                                        2 * (int64_t)testbed->plan.ttl_ms)
-                     : NULL;
+    char *text =
+        testbed->n_rewritten < LB_REWRITTEN
+            ? lb_clock_rewrite(testbed->clock, testbed->db->dialect, native, tick_ms(testbed))
+            : NULL;
     if (text == NULL)
         return native;
     testbed->rewritten[testbed->n_rewritten++] = (struct lb_rewritten){native, text};
@@ -42,6 +71,12 @@ int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
                          struct lb_error *err)
 {
     char sql[200];
+    if (testbed->plan.still_unix_ms != 0 && testbed->clock->session_still != NULL) {
+        int r = lb_testbed_run_clock(testbed, session, testbed->clock->session_still,
+                                     testbed->plan.still_unix_ms, err);
+        if (r != 0)
+            return r;
+    }
     if (testbed->clock->session == NULL)
         return 0;
 #pragma GCC diagnostic push
@@ -78,8 +113,7 @@ int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err)
 {
     testbed->n_ticks++;
     leases_end(testbed);
-    /* Twice: the judge allows for clocks that run at different rates. */
-    testbed->clock_ms += 2 * (int64_t)testbed->plan.ttl_ms;
+    testbed->clock_ms += tick_ms(testbed);
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         testbed->tasks[i].actor.clock_skew_ms =
             testbed->clock_ms + lb_task_skew_ms(&testbed->tasks[i]);

@@ -119,17 +119,21 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
     testbed->moves_clock =
         plan->ticks > 0 || (plan->deaths + plan->cuts > 0 && plan->strategy->shape == LB_QUEUE &&
                             (plan->strategy->claims & LB_G_BIT(LB_G_RECOVERY)));
+    bool stands = plan->still_unix_ms != 0 && lb_explore_stands_still(testbed->db);
     struct lb_conn_options options = {.role = "control",
-                                      .moves_clock = testbed->moves_clock,
+                                      .moves_clock = testbed->moves_clock || stands,
                                       .lock_timeout_ms = lb_testbed_patience_ms(plan)};
     r = lb_session_open(&testbed->control, testbed->db, testbed->space, &options, err);
     if (r != 0)
         return r;
     testbed->has_control = true;
     r = check_plan(testbed, err);
-    if (r == 0 && testbed->moves_clock && lb_exploring(testbed->db)->clock != NULL) {
+    if (r == 0 && (testbed->moves_clock || stands) && lb_exploring(testbed->db)->clock != NULL) {
         testbed->clock = lb_exploring(testbed->db)->clock;
         r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->create, 0, err);
+        if (r == 0 && stands)
+            r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->still,
+                                     plan->still_unix_ms, err);
         if (r == 0)
             r = lb_testbed_use_clock(testbed, &testbed->control, err);
     }
@@ -463,6 +467,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
                       : testbed->program->priority == LB_PRIORITY_LOWEST ? &lowest_items
                                                                          : &explored_items,
         .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
+        .still_unix_ms = lb_explore_stands_still(testbed->db) ? plan->still_unix_ms : 0,
         .period_ms = plan->period_ms};
     testbed->control_events = calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);
     if (testbed->control_events == NULL)
