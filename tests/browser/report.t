@@ -99,9 +99,16 @@ sub has_numbers
 # --- one strategy, no violation, no history ---
 {
     my ($result, $run) = result_of('one', 'run', '-s', good_lock(), '--duration', '10m', '--count', '60', '--warmup', '0ms');
+    open my $file, '>', "$result/mutants.json" or die $!;
+    print $file encode_json({ strategy => 'my-lock', engine => 'sqlite', summary => 'Of 1 clauses 1 are needed', mutants => [
+        { number => 1, line => 7, section => 'acquire', clause => 'owner <b>IS</b> NULL', verdict => 'needed', violated => 'exclusive',
+          question => 'explore', witness => 'two hold it', reason => undef }] });
+    close $file;
     my $path = page_of('one', $result);
     my $dom = dumped($path);
     looks_right('one', $path, $dom);
+    like(decoded($dom), qr{Clauses.*my-lock on sqliteOf 1 clauses.*\Q7acquireowner <b>IS</b> NULLneededexclusive, by explore: two hold it\E}s,
+        'one: the clauses of mutate');
     has_numbers('one', $dom, $run);
     like(decoded($dom), qr/Of 1 case that ran, 1 kept all that they claim\./, 'one: the summary');
 }

@@ -146,6 +146,26 @@ static json_t *statements_of(const json_t *cells)
     return all;
 }
 
+/* mutants.json of `lockbench mutate --format json`, where it is there. */
+static int add_mutants(const char *directory, json_t *entry, struct lb_error *err)
+{
+    char path[1200];
+    struct stat st;
+    json_error_t problem;
+    snprintf(path, sizeof path, "%s/mutants.json", directory);
+    if (stat(path, &st) != 0 && errno == ENOENT)
+        return 0;
+    json_t *mutants = json_load_file(path, 0, &problem);
+    if (mutants == NULL || !json_is_array(json_object_get(mutants, "mutants"))) {
+        int rc = lb_fail(err, LB_E_FILE, "%s: %s", path,
+                         mutants == NULL ? problem.text : "it has no list of mutants");
+        json_decref(mutants);
+        return rc;
+    }
+    json_object_set_new(entry, "mutants", mutants);
+    return 0;
+}
+
 static int add_result(struct lb_stored *result, json_t *results, struct lb_error *err)
 {
     char directory[sizeof result->path];
@@ -168,7 +188,7 @@ static int add_result(struct lb_stored *result, json_t *results, struct lb_error
                               statements_of(cells));
     if (entry == NULL || json_array_append_new(results, entry) != 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory, or %s is not UTF-8", directory);
-    return 0;
+    return add_mutants(directory, entry, err);
 }
 
 /* --- the file --- */

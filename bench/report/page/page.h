@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Adds to the results' JSON what lies beside run.json (intervals, histories), made
+/* Adds to the results' JSON what lies beside run.json (intervals, histories, mutants), made
  * small, and writes the page. Returns 0, LB_E_FILE, LB_E_MEMORY, or LB_E_ENV: out is in error, or
  * this lockbench was built without the charting library. */
 int lb_page_write(struct lb_stored *results, size_t n, FILE *out, struct lb_error *err);

@@ -147,7 +147,7 @@ LB.main = function () {
   document.title = LB.results.map(function (r) { return r.name; }).join(", ") + " \u00b7 lockbench report";
   LB.collect();
   LB.header();
-  [LB.plans, LB.verdicts, LB.numbers, LB.comparison, LB.scaling, LB.batches, LB.answers, LB.costs, LB.detail, LB.statements, LB.environment].forEach(function (part) { part(); });
+  [LB.plans, LB.verdicts, LB.numbers, LB.comparison, LB.scaling, LB.batches, LB.answers, LB.costs, LB.mutants, LB.detail, LB.statements, LB.environment].forEach(function (part) { part(); });
   LB.navigation();
   LB.footer();
   document.documentElement.setAttribute("data-drawn", "yes");
