@@ -187,7 +187,7 @@ static int estimate(struct lb_conn *conn, const char *explain, double *ret_cost,
 
 /* The planner chooses the plan with the least estimate. Without one of its methods it has to choose
  * another: the nearer that estimate is, the nearer is a change. */
-static int find_other(struct lb_conn *conn, const char *execute, struct lb_touched *ret,
+static int find_other(struct lb_conn *conn, const char *statement, struct lb_touched *ret,
                       struct lb_error *err)
 {
     static const char *const without[] = {
@@ -199,7 +199,7 @@ static int find_other(struct lb_conn *conn, const char *execute, struct lb_touch
     const struct lb_db *db = lb_conn_head(conn)->db;
     char *explain = NULL, sql[200], own[sizeof ret->plan], plan[sizeof ret->other_plan];
     double cost = 0, other = 0;
-    if (asprintf(&explain, "EXPLAIN (FORMAT JSON) %s", strstr(execute, "EXECUTE")) < 0)
+    if (asprintf(&explain, "EXPLAIN (FORMAT JSON) %s", statement) < 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     int r = db->run(conn, "SAVEPOINT lb_age; SET LOCAL plan_cache_mode = force_custom_plan", err);
     if (r == LB_OK)
@@ -237,7 +237,8 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
         r = explain(conn, execute, "auto", &ret->settled_cost, &ret->locked, ret->settled_plan,
                     sizeof ret->settled_plan, err);
     if (r == LB_OK)
-        r = find_other(conn, execute, ret, err);
+        /* Without parameters a prepared statement is planned once for all. */
+        r = find_other(conn, n_params > 0 ? strstr(execute, "EXECUTE") : sql, ret, err);
     if (r == LB_OK)
         r = db->run(conn, "DEALLOCATE lb_age", err);
     free(prepare);
