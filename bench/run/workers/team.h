@@ -83,6 +83,7 @@ struct lb_team {
     /* Producers between their look at the phase and their item's epoch, and recoveries. */
     _Atomic uint32_t n_adding;
     _Atomic uint64_t epoch; /* grows whenever an item may have become claimable, or stopped being */
+    _Atomic uint64_t confirming; /* the epoch in which all ask once more whether it is drained */
     uint32_t n_consumers;
     /* Heartbeats of processes that had been heard of in time, and how many of these found a row. */
     _Atomic uint64_t n_beats, n_beats_found;

@@ -194,6 +194,20 @@ static bool restart(struct lb_worker *worker, uint64_t epoch)
     return true;
 }
 
+/* A claim that steps over locked rows finds nothing beside one that has locked them all, and then
+ * finds nothing either, as its snapshot is old. So all consumers ask once more, in an epoch that
+ * begins when all of these have ended. true: this was the second time. Ranks ask in waves of their
+ * own, see peers.c. */
+static bool is_confirmed(struct lb_team *team, uint64_t epoch)
+{
+    uint64_t now = epoch;
+    if (team->has_others || atomic_load(&team->confirming) == epoch)
+        return true;
+    if (atomic_compare_exchange_strong(&team->epoch, &now, epoch + 1))
+        atomic_store(&team->confirming, epoch + 1);
+    return false;
+}
+
 /* Remembers an "empty" to a claim that began in epoch; was that the last consumer to hear it? */
 static void note_empty(struct lb_worker *worker, struct lb_worker *first_consumer,
                        struct lb_item *item, uint64_t epoch)
@@ -214,8 +228,9 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
         return;
     }
     /* The epoch comes last: the worker that clears the errors makes a new one first. */
-    if (atomic_load(&team->n_adding) == 0 && !awaits_recovery(team) && !restart(worker, epoch) &&
-        !begin_round(worker, item, epoch) && atomic_load(&team->epoch) == epoch) {
+    if (atomic_load(&team->n_adding) == 0 && !awaits_recovery(team) && is_confirmed(team, epoch) &&
+        !restart(worker, epoch) && !begin_round(worker, item, epoch) &&
+        atomic_load(&team->epoch) == epoch) {
         if (team->has_others) /* may put back what they have */
             atomic_store(&team->emptied, epoch + 1);
         else
