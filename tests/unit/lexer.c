@@ -124,6 +124,14 @@ static void words_are_found_in_bodies_of_functions_and_not_in_literals(void **st
         {"SELECT 'it", true},
         {"SELECT $q$it's$q$ <> ''", false},
         {"UPDATE item AS \"it's\" SET id = 1", false},
+        {"DO LANGUAGE plpgsql $$ BEGIN PERFORM 'it; END $$", true},
+        {"DO LANGUAGE 'plpgsql' $$ BEGIN PERFORM 'it; END $$", true},
+        {"DO LANGUAGE plpgsql 'BEGIN PERFORM backend_xid; END'", true},
+        {"DO 'BEGIN PERFORM ''it'', backend_xid; END' LANGUAGE plpgsql", true},
+        {"DO LANGUAGE plpgsql $$ BEGIN PERFORM 1; END $$", false},
+        {"DO E'BEGIN PERFORM n\\157w(); END'", true},
+        {"CREATE FUNCTION f() RETURNS int AS E'SELECT n\\157w()' LANGUAGE sql", true},
+        {"INSERT INTO item VALUES (1) ON CONFLICT DO NOTHING RETURNING E'it\\'s'", false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (lb_sql_has_any(cases[i].sql, LB_SQL_POSTGRES, words) != cases[i].has)

@@ -413,27 +413,34 @@ void lb_tokens_free(struct lb_tokens *tokens)
     *tokens = (struct lb_tokens){0};
 }
 
-/* A function's body: AS $$..$$, or AS '..' with doubled quotes. Other text in dollar quotes is a
- * statement for EXECUTE, or a literal. if_bad: the answer for a text that is not understood. */
+/* True if the statement has one of the words, also in a function's body: AS $$..$$, or AS '..' with
+ * doubled quotes. All quotations of DO are code, whether LANGUAGE stands before the body or behind.
+ * Other text in dollar quotes is a statement for EXECUTE, or a literal. A body with escapes may
+ * hide any word. if_bad: the answer for a text that is not understood. */
 static bool has_any(struct lb_lexer lexer, const char *const *words, bool if_bad)
 {
-    for (bool is_code = false;;) {
+    bool is_code = false, is_do = false;
+    for (bool is_first = true;; is_first = false) {
         struct lb_token token = lb_lexer_next_word(&lexer);
         struct lb_lexer body = lexer;
+        is_do = is_do || (is_first && lb_token_is(&token, "do"));
+        is_code = is_code || is_do;
         if (token.kind == LB_T_END)
             return false;
         if (token.kind == LB_T_BAD)
             return if_bad;
         if (lb_token_is_any(&token, words))
             return true;
-        bool is_dollar = token.kind == LB_T_QUOTED && *token.text == '$';
+        bool is_quoted = token.kind == LB_T_QUOTED, is_dollar = is_quoted && *token.text == '$';
+        if (is_quoted && is_code && (*token.text == 'e' || *token.text == 'E'))
+            return true;
         size_t quote = is_dollar ? dollar_tag(token.text, token.text + token.length) : 1;
         body.at = token.text + quote;
         body.end = token.text + token.length - quote;
-        if ((is_dollar || (token.kind == LB_T_QUOTED && *token.text == '\'' && is_code)) &&
+        if ((is_dollar || (is_quoted && *token.text == '\'' && is_code)) &&
             has_any(body, words, is_code))
             return true;
-        is_code = lb_token_is(&token, "as") || lb_token_is(&token, "do");
+        is_code = lb_token_is(&token, "as");
     }
 }
 
