@@ -236,7 +236,7 @@ static int find_index(struct lb_age_bench *bench, struct lb_error *err)
     double best = curve->points[bench->size].cost / 2;
     int r = 0;
     for (size_t i = 0; i < section->n_statements; i++)
-        lb_aged_propose(&indexes, section->statements[i].sql, is_partial);
+        lb_aged_propose(&indexes, section->statements[i].sql, bench->db->dialect, is_partial);
     for (size_t i = 0; i < indexes.n && r == 0; i++) {
         double cost = DBL_MAX;
         r = try_index(bench, indexes.words[i], &cost, err);

@@ -2,22 +2,10 @@
  * proposal that is none is refused by the server, and one that does not help is not printed. */
 #include "aged_index.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
-enum { TOKENS = 400, COLUMNS = 8 };
-
-struct token {
-    const char *text;
-    size_t n;
-};
-
-struct tokens {
-    struct token list[TOKENS];
-    size_t n;
-};
+enum { COLUMNS = 8 };
 
 struct columns {
     char names[COLUMNS][80];
@@ -31,53 +19,38 @@ struct wanted {
     char condition[300]; /* with the constants */
 };
 
-static void read_tokens(struct tokens *tokens, const char *at)
-{
-    tokens->n = 0;
-    while (tokens->n < TOKENS) {
-        at += strspn(at, " \t\r\n");
-        if (strncmp(at, "--", 2) == 0) {
-            at += strcspn(at, "\n");
-            continue;
-        }
-        if (*at == '\0')
-            return;
-        size_t n = 1;
-        if (*at == '\'')
-            n = strcspn(at + 1, "'") + 2;
-        else if (isalnum((unsigned char)*at) || *at == '_' || *at == ':')
-            while (isalnum((unsigned char)at[n]) || (at[n] != '\0' && strchr("_.:", at[n]) != NULL))
-                n++;
-        else if (strchr("<>=!", *at) != NULL)
-            n = strspn(at, "<>=!");
-        if (strlen(at) < n)
-            return;
-        tokens->list[tokens->n++] = (struct token){at, n};
-        at += n;
-    }
-}
-
-static bool is(const struct tokens *tokens, size_t i, const char *word)
-{
-    return i < tokens->n && tokens->list[i].n == strlen(word) &&
-           strncasecmp(tokens->list[i].text, word, tokens->list[i].n) == 0;
-}
-
-static bool is_name(const struct tokens *tokens, size_t i)
+static bool is(const struct lb_tokens *tokens, size_t i, const char *word)
 {
     return i < tokens->n &&
-           (isalpha((unsigned char)tokens->list[i].text[0]) || tokens->list[i].text[0] == '_');
+           (lb_token_is(&tokens->at[i], word) || lb_token_is_sign(&tokens->at[i], word));
 }
 
-/* The name without the table's in front. */
-static void name_of(const struct token *token, char *buf, size_t size)
+static bool is_text(const struct lb_token *token)
 {
-    const char *dot = memchr(token->text, '.', token->n);
-    const char *from = dot != NULL ? dot + 1 : token->text;
-    snprintf(buf, size, "%.*s", (int)(token->n - (size_t)(from - token->text)), from);
+    return token->kind == LB_T_QUOTED && (!token->is_name || *token->text == '\'');
 }
 
-static void add(struct columns *columns, const struct token *token)
+static bool is_name(const struct lb_tokens *tokens, size_t i)
+{
+    const struct lb_token *token = &tokens->at[i];
+    return i < tokens->n && !is_text(token) &&
+           (token->kind == LB_T_WORD || token->kind == LB_T_QUOTED);
+}
+
+/* The place of the column in table.column, which begins at i. */
+static size_t behind_table(const struct lb_tokens *tokens, size_t i)
+{
+    while (is(tokens, i + 1, ".") && is_name(tokens, i + 2))
+        i += 2;
+    return i;
+}
+
+static void name_of(const struct lb_token *token, char *buf, size_t size)
+{
+    snprintf(buf, size, "%.*s", (int)token->length, token->text);
+}
+
+static void add(struct columns *columns, const struct lb_token *token)
 {
     char name[80];
     name_of(token, name, sizeof name);
@@ -88,7 +61,7 @@ static void add(struct columns *columns, const struct token *token)
         memcpy(columns->names[columns->n++], name, sizeof name);
 }
 
-static void add_condition(struct wanted *wanted, const struct token *column, const char *rest,
+static void add_condition(struct wanted *wanted, const struct lb_token *column, const char *rest,
                           size_t n)
 {
     char name[80];
@@ -99,29 +72,29 @@ static void add_condition(struct wanted *wanted, const struct token *column, con
 }
 
 /* One condition, which begins at i: a column, an operator, and the other side. */
-static void read_condition(const struct tokens *tokens, size_t i, struct wanted *wanted)
+static void read_condition(const struct lb_tokens *tokens, size_t i, struct wanted *wanted)
 {
-    const struct token *column = &tokens->list[i];
+    i = behind_table(tokens, i);
     if (!is_name(tokens, i) || i + 2 >= tokens->n)
         return;
-    const struct token *value = &tokens->list[i + 2];
-    bool is_constant = value->text[0] == '\'' || isdigit((unsigned char)value->text[0]);
-    if (is(tokens, i + 1, "=") && is_constant) {
+    const struct lb_token *column = &tokens->at[i], *sign = column + 1, *value = column + 2;
+    bool is_number = lb_token_is_number(value) && !is(tokens, i + 3, "."); /* no 0.5 */
+    if (is(tokens, i + 1, "=") && (is_text(value) || is_number)) {
         add(&wanted->constant, column);
-        add_condition(wanted, column, tokens->list[i + 1].text,
-                      (size_t)(value->text + value->n - tokens->list[i + 1].text));
+        add_condition(wanted, column, sign->text,
+                      (size_t)(value->text + value->length - sign->text));
     } else if (is(tokens, i + 1, "IS") && is(tokens, i + 2, "NULL")) {
         add(&wanted->constant, column);
         add_condition(wanted, column, "IS NULL", strlen("IS NULL"));
-    } else if (is(tokens, i + 1, "=") && value->text[0] == ':') {
+    } else if (is(tokens, i + 1, "=") && value->kind == LB_T_PARAM) {
         add(&wanted->equal, column);
-    } else if (strchr("<>", tokens->list[i + 1].text[0]) != NULL) {
+    } else if (lb_token_begins(sign, '<') || lb_token_begins(sign, '>')) {
         add(&wanted->range, column);
     }
 }
 
 /* From behind WHERE up to the end of the block. */
-static void read_block(const struct tokens *tokens, size_t i, struct wanted *wanted)
+static void read_block(const struct lb_tokens *tokens, size_t i, struct wanted *wanted)
 {
     bool is_order = false, is_first = true;
     for (int depth = 0; i < tokens->n; i++) {
@@ -140,7 +113,7 @@ static void read_block(const struct tokens *tokens, size_t i, struct wanted *wan
             continue;
         }
         if (is_first && is_order && is_name(tokens, i))
-            add(&wanted->order, &tokens->list[i]);
+            add(&wanted->order, &tokens->at[behind_table(tokens, i)]);
         else if (is_first && !is_order)
             read_condition(tokens, i, wanted);
         is_first = is_order ? is(tokens, i, ",") : is(tokens, i, "AND");
@@ -187,16 +160,17 @@ static void propose(struct lb_aged_indexes *indexes, const struct wanted *wanted
     indexes->n++;
 }
 
-void lb_aged_propose(struct lb_aged_indexes *indexes, const char *sql, bool is_partial)
+void lb_aged_propose(struct lb_aged_indexes *indexes, const char *sql, enum lb_dialect dialect,
+                     bool is_partial)
 {
-    struct tokens tokens;
-    read_tokens(&tokens, sql);
-    for (size_t i = 0; i + 2 < tokens.n; i++) {
+    struct lb_tokens tokens;
+    lb_tokens_read(&tokens, sql, dialect);
+    for (size_t i = 0; tokens.is_understood && i + 2 < tokens.n; i++) {
         struct wanted wanted = {.condition = ""};
         size_t where = i + 2;
         if ((!is(&tokens, i, "FROM") && !is(&tokens, i, "UPDATE")) || !is_name(&tokens, i + 1))
             continue;
-        name_of(&tokens.list[i + 1], wanted.table, sizeof wanted.table);
+        name_of(&tokens.at[behind_table(&tokens, i + 1)], wanted.table, sizeof wanted.table);
         while (where < tokens.n && !is(&tokens, where, "WHERE") && !is(&tokens, where, "FROM") &&
                !is(&tokens, where, "(") && !is(&tokens, where, ")"))
             where++;
@@ -209,4 +183,5 @@ void lb_aged_propose(struct lb_aged_indexes *indexes, const char *sql, bool is_p
             propose(indexes, &wanted, false, is_range_first);
         }
     }
+    lb_tokens_free(&tokens);
 }

@@ -2,8 +2,7 @@
 #ifndef LB_AGED_INDEX_H
 #define LB_AGED_INDEX_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "program_lex.h"
 
 enum { LB_AGED_INDEXES = 12 };
 
@@ -15,6 +14,7 @@ struct lb_aged_indexes {
 /* Adds an index for each FROM table WHERE conditions [ORDER BY columns] of sql, and each UPDATE. Of
  * conditions in several terms those are read that are joined by AND: column = parameter, column =
  * constant, column IS NULL, and comparisons. is_partial: an index may have a condition. */
-void lb_aged_propose(struct lb_aged_indexes *indexes, const char *sql, bool is_partial);
+void lb_aged_propose(struct lb_aged_indexes *indexes, const char *sql, enum lb_dialect dialect,
+                     bool is_partial);
 
 #endif

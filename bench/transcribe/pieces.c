@@ -54,36 +54,58 @@ struct lb_piece lb_piece_next(struct lb_piece_reader *reader)
     }
 }
 
-static bool begins_with(const char *text, size_t n, const char *word)
+bool lb_piece_follows(struct lb_piece_reader reader, const char *words)
 {
-    size_t length = strlen(word);
-    return n >= length && strncasecmp(text, word, length) == 0 &&
-           (n == length || !(isalnum((unsigned char)text[length]) || text[length] == '_'));
+    while (*words != '\0') {
+        size_t n = strcspn(words, " ");
+        struct lb_piece piece = lb_piece_word(&reader);
+        if (piece.n != n || strncasecmp(piece.text, words, n) != 0)
+            return false;
+        words += n + (words[n] == ' ');
+    }
+    return true;
 }
 
-static bool has_words(const char *text, size_t n, const char *words)
+static bool has_words(struct lb_piece_reader reader, const char *words)
 {
-    char copy[200];
-    snprintf(copy, sizeof copy, "%.*s", (int)(n < sizeof copy ? n : sizeof copy - 1), text);
-    return strcasestr(copy, words) != NULL;
+    do {
+        if (lb_piece_follows(reader, words))
+            return true;
+    } while (lb_piece_word(&reader).kind != LB_PIECE_END);
+    return false;
+}
+
+static struct lb_piece_reader reader_of(const struct lb_part *part)
+{
+    return (struct lb_piece_reader){.at = part->text, .end = part->text + part->n};
+}
+
+bool lb_part_begins(const struct lb_part *part, const char *words)
+{
+    return lb_piece_follows(reader_of(part), words);
+}
+
+bool lb_part_has(const struct lb_part *part, const char *words)
+{
+    return has_words(reader_of(part), words);
 }
 
 /* Begins and ends transactions, which a section does not say, or is the driver's own. */
-static bool is_left_to_others(struct lb_parts *parts, const char *text, size_t n)
+static bool is_left_to_others(struct lb_parts *parts, struct lb_piece_reader reader)
 {
     static const char *const ends[] = {"commit", "end", "rollback", "abort"};
     static const char *const drivers[] = {"deallocate", "discard", "close"};
-    if (begins_with(text, n, "begin") || begins_with(text, n, "start transaction")) {
+    if (lb_piece_follows(reader, "begin") || lb_piece_follows(reader, "start transaction")) {
         parts->begins = true;
-        parts->is_serializable |= has_words(text, n, "serializable");
-        parts->is_repeatable |= has_words(text, n, "repeatable read");
+        parts->is_serializable |= has_words(reader, "serializable");
+        parts->is_repeatable |= has_words(reader, "repeatable read");
         return true;
     }
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (begins_with(text, n, ends[i]))
-            return !has_words(text, n, " to ");
+        if (lb_piece_follows(reader, ends[i]))
+            return !has_words(reader, "to");
     for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
-        if (begins_with(text, n, drivers[i]))
+        if (lb_piece_follows(reader, drivers[i]))
             return true;
     return false;
 }
@@ -96,14 +118,11 @@ static void add(struct lb_parts *parts, const struct lb_recorded_statement *stat
     while (from < to && isspace((unsigned char)to[-1]))
         to--;
     struct lb_piece_reader reader = {.at = from, .end = to};
-    struct lb_piece first;
-    do
-        first = lb_piece_next(&reader);
-    while (first.kind == LB_PIECE_OTHER && isspace((unsigned char)first.text[0]));
+    struct lb_piece first = lb_piece_word(&reader);
     if (first.kind == LB_PIECE_END) /* nothing but comments: what drivers look with */
         return;
     size_t n = (size_t)(to - first.text);
-    if (is_left_to_others(parts, first.text, n))
+    if (is_left_to_others(parts, (struct lb_piece_reader){.at = first.text, .end = to}))
         return;
     if (parts->n == LB_PARTS) {
         parts->n_left_out++;
@@ -184,8 +203,7 @@ struct lb_piece lb_piece_word(struct lb_piece_reader *reader)
 
 bool lb_parts_alike(const struct lb_part *a, const struct lb_part *b)
 {
-    struct lb_piece_reader one = {.at = a->text, .end = a->text + a->n};
-    struct lb_piece_reader two = {.at = b->text, .end = b->text + b->n};
+    struct lb_piece_reader one = reader_of(a), two = reader_of(b);
     for (;;) {
         struct lb_piece x = lb_piece_word(&one), y = lb_piece_word(&two);
         if (x.kind != y.kind)
@@ -240,8 +258,8 @@ size_t lb_piece_behind_with(const char *text, size_t n)
 /* True if the part writes to a table and does not only read. */
 static bool is_written(const struct lb_part *part)
 {
-    return part->statement->answer == LB_OK && part->statement->n_changed > 0 && part->n > 6 &&
-           strncasecmp(part->text, "select", 6) != 0;
+    return part->statement->answer == LB_OK && part->statement->n_changed > 0 &&
+           !lb_part_begins(part, "select");
 }
 
 void lb_parts_drop_once(struct lb_parts *first, const struct lb_parts *second,

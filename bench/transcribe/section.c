@@ -15,7 +15,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { ROOM = 1 << 16, NAME = 64 };
 
@@ -172,21 +171,6 @@ struct column {
     bool has[LB_VALUE_SAMPLES];
 };
 
-/* RETURNING *: of an UPDATE ... FROM these are the columns of all its tables. */
-static bool returns_all(const struct lb_part *part)
-{
-    struct lb_piece_reader reader = {.at = part->text, .end = part->text + part->n};
-    bool is_behind = false;
-    for (;;) {
-        struct lb_piece piece = lb_piece_word(&reader);
-        if (piece.kind == LB_PIECE_END)
-            return false;
-        if (is_behind && piece.n == 1 && piece.text[0] == '*')
-            return true;
-        is_behind = piece.n == 9 && strncasecmp(piece.text, "returning", 9) == 0;
-    }
-}
-
 static bool read_column(const struct lb_part *const parts[LB_VALUE_SAMPLES], size_t nth,
                         struct column *ret)
 {
@@ -196,7 +180,8 @@ static bool read_column(const struct lb_part *const parts[LB_VALUE_SAMPLES], siz
         if (parts[s] != NULL && parts[s]->is_last)
             ret->has[s] = lb_value_column(parts[s]->statement->rows, nth, s == 0 ? ret->name : name,
                                           NAME, ret->literals[s], LB_VALUE_TEXT);
-    if (parts[0] != NULL && returns_all(parts[0]))
+    /* Of an UPDATE ... FROM these are the columns of all its tables. */
+    if (parts[0] != NULL && lb_part_has(parts[0], "returning *"))
         snprintf(ret->given, NAME, "c%zu", nth + 1);
     else
         snprintf(ret->given, NAME, "%s", ret->name);
@@ -326,9 +311,8 @@ static bool has_answered(const struct lb_part *part)
 
 static bool is_insert(const struct lb_part *part)
 {
-    return part->n > 6 && strncasecmp(part->text, "insert", 6) == 0 &&
-           memmem(part->text, part->n, "ON CONFLICT", 11) == NULL &&
-           memmem(part->text, part->n, "RETURNING", 9) == NULL;
+    return lb_part_begins(part, "insert") && !lb_part_has(part, "on conflict") &&
+           !lb_part_has(part, "returning");
 }
 
 /* Does the refused one go on behind an insert that met the other's row? */
@@ -456,8 +440,7 @@ static bool marks(const struct lb_section_writer *w, size_t i)
 {
     const struct lb_part *parts[LB_VALUE_SAMPLES];
     beside(w, 0, i, parts);
-    bool is_change = parts[0]->n > 6 && (strncasecmp(parts[0]->text, "update", 6) == 0 ||
-                                         strncasecmp(parts[0]->text, "delete", 6) == 0);
+    bool is_change = lb_part_begins(parts[0], "update") || lb_part_begins(parts[0], "delete");
     return is_change && parts[0]->statement->n_changed == 1 && parts[1] != NULL &&
            parts[1]->statement->n_changed == 1;
 }

@@ -7,16 +7,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* A session's lock that goes with no transaction. */
 static const char *session_of(const struct lb_section_writer *w)
 {
-    for (size_t i = 0; i < w->parts[0].n; i++) {
-        const struct lb_part *part = &w->parts[0].parts[i];
-        if (memmem(part->text, part->n, "advisory_lock", 13) != NULL)
-            return " session=keep";
-    }
+    static const char *const locks[] = {"pg_advisory_lock", "pg_advisory_lock_shared",
+                                        "pg_try_advisory_lock", "pg_try_advisory_lock_shared"};
+    for (size_t i = 0; i < w->parts[0].n; i++)
+        for (size_t k = 0; k < sizeof locks / sizeof locks[0]; k++)
+            if (lb_part_has(&w->parts[0].parts[i], locks[k]))
+                return " session=keep";
     return "";
 }
 
@@ -38,15 +38,12 @@ static bool has_literal(const struct lb_part *part, const char *literal)
 /* The schema that the statement makes, if it is one that has a name of its own. */
 static bool is_schema(const struct lb_part *part, char *ret_name, size_t size)
 {
-    static const char *const words[] = {"CREATE", "SCHEMA", "IF", "NOT", "EXISTS"};
     struct lb_piece_reader reader = {.at = part->text, .end = part->text + part->n};
+    if (!lb_part_begins(part, "create schema"))
+        return false;
+    for (int n = lb_part_begins(part, "create schema if not exists") ? 5 : 2; n > 0; n--)
+        lb_piece_word(&reader);
     struct lb_piece piece = lb_piece_word(&reader);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (piece.n == strlen(words[i]) && strncasecmp(piece.text, words[i], piece.n) == 0)
-            piece = lb_piece_word(&reader);
-        else if (i < 2)
-            return false;
-    }
     snprintf(ret_name, size, "%.*s", (int)piece.n, piece.text);
     return piece.n > 0 && piece.n < size && lb_piece_word(&reader).kind == LB_PIECE_END;
 }
@@ -67,8 +64,7 @@ static void write_teardown(struct lb_section_writer *w)
     if (has_section)
         lb_section_write(w, "teardown", "");
     for (size_t i = 0; i < w->parts[0].n; i++)
-        if (w->parts[0].parts[i].n > 11 &&
-            strncasecmp(w->parts[0].parts[i].text, "DROP SCHEMA", 11) == 0)
+        if (lb_part_begins(&w->parts[0].parts[i], "drop schema"))
             return;
     lb_section_take(w, "setup");
     for (size_t i = 0; i < w->parts[0].n; i++) {

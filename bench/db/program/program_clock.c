@@ -14,21 +14,22 @@
 
 /* The arguments behind a function's name, without the parentheses; *ret_length 0: there are none.
  */
-static const char *arguments(const struct lb_token *name, size_t *ret_length)
+static const char *arguments(const struct lb_token *name, const char *end, size_t *ret_length)
 {
-    const char *at = name->text + name->length;
-    unsigned depth = 0;
+    struct lb_lexer lexer;
+    const char *behind = name->text + name->length;
+    lb_lexer_init(&lexer, behind, (size_t)(end - behind), 1);
+    struct lb_token token = lb_lexer_next_word(&lexer);
     *ret_length = 0;
-    at += strspn(at, " \t\r\n");
-    if (*at != '(')
-        return at;
-    const char *first = at + 1;
-    for (; *at != '\0'; at++) {
-        depth += *at == '(';
-        if (*at == ')' && --depth == 0)
-            break;
+    if (!lb_token_is_sign(&token, "("))
+        return behind;
+    const char *first = lexer.at;
+    for (unsigned depth = 1; depth > 0 && token.kind != LB_T_END && token.kind != LB_T_BAD;) {
+        token = lb_lexer_next_word(&lexer);
+        depth += lb_token_is_sign(&token, "(");
+        depth -= lb_token_is_sign(&token, ")");
     }
-    *ret_length = (size_t)(at - first);
+    *ret_length = (size_t)(token.text - first);
     return first;
 }
 
@@ -83,7 +84,7 @@ static int whole_seconds(const char *sql, size_t length, int line,
         size_t n = 0;
         if (t->kind == LB_T_END || t->kind == LB_T_BAD)
             break;
-        const char *args = t->kind == LB_T_WORD ? arguments(t, &n) : NULL;
+        const char *args = t->kind == LB_T_WORD ? arguments(t, sql + length, &n) : NULL;
         if ((args != NULL && whole->is_time(t, args, n)) ||
             is_whole_now(&window, whole->divides_wholly))
             return t->line;
@@ -105,7 +106,7 @@ static int whole_columns(const char *sql, size_t length, int line,
         size_t n = 0;
         bool is_column = before.kind == LB_T_WORD || before.kind == LB_T_QUOTED;
         if (is_column && lb_token_is_any(&token, types)) {
-            const char *args = arguments(&token, &n);
+            const char *args = arguments(&token, sql + length, &n);
             if (whole->is_column(args, n))
                 return token.line;
         }

@@ -8,44 +8,25 @@
 
 #include <string.h>
 
-enum { WORDS = 400 };
-
-/* A statement's words, without blanks and comments. */
-struct words {
-    size_t n;
-    struct lb_token word[WORDS];
-};
-
-static void read_words(const struct lb_statement *statement, struct words *ret)
+static bool is_word(const struct lb_tokens *words, size_t i, const char *text)
 {
-    struct lb_lexer lexer;
-    struct lb_token token;
-    ret->n = 0;
-    lb_lexer_init(&lexer, statement->sql, strlen(statement->sql), statement->line);
-    while ((token = lb_lexer_next_word(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD &&
-           ret->n < WORDS)
-        ret->word[ret->n++] = token;
+    return i < words->n && lb_token_is(&words->at[i], text);
 }
 
-static bool is_word(const struct words *words, size_t i, const char *text)
+static bool is_sign(const struct lb_tokens *words, size_t i, char sign)
 {
-    return i < words->n && lb_token_is(&words->word[i], text);
-}
-
-static bool is_sign(const struct words *words, size_t i, char sign)
-{
-    return i < words->n && lb_token_begins(&words->word[i], sign);
+    return i < words->n && lb_token_begins(&words->at[i], sign);
 }
 
 /* Position of the word, from `from` on; words->n: it is not there. */
-static size_t find(const struct words *words, size_t from, const char *text)
+static size_t find(const struct lb_tokens *words, size_t from, const char *text)
 {
     while (from < words->n && !is_word(words, from, text))
         from++;
     return from;
 }
 
-static bool has(const struct words *words, const char *text)
+static bool has(const struct lb_tokens *words, const char *text)
 {
     return find(words, 0, text) < words->n;
 }
@@ -53,13 +34,13 @@ static bool has(const struct words *words, const char *text)
 /* --- tokens --- */
 
 /* SET fence = fence + 1, SET fence = held.fence + 1 */
-static bool counts_up(const struct words *words)
+static bool counts_up(const struct lb_tokens *words)
 {
     for (size_t i = 0; i + 4 < words->n; i++) {
-        if (words->word[i].kind != LB_T_WORD || !is_sign(words, i + 1, '='))
+        if (words->at[i].kind != LB_T_WORD || !is_sign(words, i + 1, '='))
             continue;
         size_t at = is_sign(words, i + 3, '.') ? i + 4 : i + 2;
-        const struct lb_token *left = &words->word[i], *right = &words->word[at];
+        const struct lb_token *left = &words->at[i], *right = &words->at[at];
         if (right->kind == LB_T_WORD && right->length == left->length &&
             strncmp(right->text, left->text, left->length) == 0 && is_sign(words, at + 1, '+'))
             return true;
@@ -68,16 +49,16 @@ static bool counts_up(const struct words *words)
 }
 
 /* Is a time among what the column is set to? Up to the next comma outside of parentheses. */
-static bool is_set_to_time(const struct words *words, const struct lb_token *column)
+static bool is_set_to_time(const struct lb_tokens *words, const struct lb_token *column)
 {
     for (size_t i = 0; i + 2 < words->n; i++) {
-        const struct lb_token *word = &words->word[i];
+        const struct lb_token *word = &words->at[i];
         if (word->kind != LB_T_WORD || word->length != column->length ||
             strncmp(word->text, column->text, word->length) != 0 || !is_sign(words, i + 1, '='))
             continue;
         int depth = 0;
         for (size_t k = i + 2; k < words->n && !is_word(words, k, "where"); k++) {
-            const struct lb_token *value = &words->word[k];
+            const struct lb_token *value = &words->at[k];
             depth += is_sign(words, k, '(') - is_sign(words, k, ')');
             if (depth <= 0 && is_sign(words, k, ','))
                 break;
@@ -91,10 +72,10 @@ static bool is_set_to_time(const struct words *words, const struct lb_token *col
 }
 
 /* Is what is returned as token, the words before `as_token`, a time, or set to one? */
-static bool is_time(const struct words *words, size_t as_token)
+static bool is_time(const struct lb_tokens *words, size_t as_token)
 {
     for (size_t i = as_token; i-- > 0;) {
-        const struct lb_token *word = &words->word[i];
+        const struct lb_token *word = &words->at[i];
         if (is_word(words, i, "returning") || is_word(words, i, "select") || is_sign(words, i, ','))
             return false;
         if ((word->kind == LB_T_PARAM && word->length == 4 &&
@@ -106,14 +87,16 @@ static bool is_time(const struct words *words, size_t as_token)
     return false;
 }
 
-static void find_token(const struct lb_section *begin, struct lb_features *ret)
+static void find_token(const struct lb_section *begin, enum lb_dialect dialect,
+                       struct lb_features *ret)
 {
-    struct words words;
+    struct lb_tokens words;
     const struct lb_statement *from = NULL, *last_write = NULL;
     for (size_t i = 0; i < begin->n_statements; i++) {
-        read_words(&begin->statements[i], &words);
+        lb_tokens_read(&words, begin->statements[i].sql, dialect);
         if (has(&words, "token"))
             from = &begin->statements[i];
+        lb_tokens_free(&words);
         if (!begin->statements[i].is_write)
             continue;
         ret->begin_parted = last_write != NULL && begin->tx == LB_TX_EACH;
@@ -122,7 +105,7 @@ static void find_token(const struct lb_section *begin, struct lb_features *ret)
     ret->begin_writes = last_write != NULL;
     if (from == NULL)
         return;
-    read_words(from, &words);
+    lb_tokens_read(&words, from->sql, dialect);
     bool is_drawn = has(&words, "nextval");
     ret->token_line = from->line;
     if (last_write != NULL && from < last_write)
@@ -133,19 +116,22 @@ static void find_token(const struct lb_section *begin, struct lb_features *ret)
         ret->token = LB_TOKEN_COUNTED;
     else
         ret->token = LB_TOKEN_KEPT;
+    lb_tokens_free(&words);
 }
 
 /* --- order and number of claimed items --- */
 
-static void find_order(const struct lb_section *begin, struct lb_features *ret)
+static void find_order(const struct lb_section *begin, enum lb_dialect dialect,
+                       struct lb_features *ret)
 {
-    struct words words;
+    struct lb_tokens words;
     for (size_t i = 0; i < begin->n_statements; i++) {
-        read_words(&begin->statements[i], &words);
+        lb_tokens_read(&words, begin->statements[i].sql, dialect);
         size_t at = find(&words, 0, "order");
         ret->has_order = ret->has_order || is_word(&words, at + 1, "by");
         ret->skips_locked = ret->skips_locked || has(&words, "skip");
         ret->has_limit = ret->has_limit || has(&words, "limit") || has(&words, "fetch");
+        lb_tokens_free(&words);
     }
 }
 
@@ -153,22 +139,24 @@ static void find_order(const struct lb_section *begin, struct lb_features *ret)
 
 /* Ends of holds that write NULL, and no IS NULL (COALESCE, <=>) where the next one asks. */
 static void find_null(const struct lb_section *begin, const struct lb_section *end,
-                      struct lb_features *ret)
+                      enum lb_dialect dialect, struct lb_features *ret)
 {
-    struct words words;
+    struct lb_tokens words;
     bool writes = false, asks = false;
     for (size_t i = 0; i < end->n_statements; i++) {
-        read_words(&end->statements[i], &words);
+        lb_tokens_read(&words, end->statements[i].sql, dialect);
         size_t where = find(&words, 0, "where");
         for (size_t k = 0; k + 1 < where; k++)
             writes = writes || (is_sign(&words, k, '=') && is_word(&words, k + 1, "null"));
+        lb_tokens_free(&words);
     }
     for (size_t i = 0; i < begin->n_statements; i++) {
-        read_words(&begin->statements[i], &words);
+        lb_tokens_read(&words, begin->statements[i].sql, dialect);
         for (size_t k = 0; k < words.n; k++)
             asks = asks || (is_word(&words, k, "is") && is_word(&words, k + 1, "null")) ||
                    is_word(&words, k, "coalesce") || is_word(&words, k, "ifnull") ||
                    is_word(&words, k, "distinct") || is_word(&words, k, "not");
+        lb_tokens_free(&words);
     }
     ret->compares_null = writes && !asks;
 }
@@ -186,15 +174,16 @@ static int first_write(const struct lb_section *sections, const enum lb_section_
 
 /* Of an item: REPLACE INTO, INSERT OR REPLACE, ON CONFLICT ... DO UPDATE, ON DUPLICATE KEY UPDATE.
  */
-static bool is_overwriting(const struct lb_statement *statement)
+static bool is_overwriting(const struct lb_statement *statement, enum lb_dialect dialect)
 {
-    struct words words;
-    read_words(statement, &words);
+    struct lb_tokens words;
+    lb_tokens_read(&words, statement->sql, dialect);
     bool replaces = is_word(&words, 0, "replace") || is_word(&words, 2, "replace");
     for (size_t i = 0; i + 2 < words.n && !replaces; i++)
         replaces = is_word(&words, i, "duplicate") && is_word(&words, i + 2, "update");
     for (size_t i = 0; i + 1 < words.n && !replaces; i++)
         replaces = is_word(&words, i, "do") && is_word(&words, i + 1, "update");
+    lb_tokens_free(&words);
     for (size_t i = 0; i < statement->n_params && replaces; i++)
         if (statement->param_slot[i] == LB_SLOT_ID)
             return true;
@@ -209,15 +198,15 @@ void lb_features_read_traits(const struct lb_program *program, struct lb_feature
     static const enum lb_section_name backs[] = {LB_S_FREE, LB_S_RETRY, LB_S_ERROR};
     static const enum lb_section_name operators[] = {LB_S_CLEAR_ALL_ERRORS, LB_S_RESET_ALL,
                                                      LB_S_CLEAR_ERROR};
-    struct words words;
-    find_token(begin, ret);
-    find_order(begin, ret);
+    static const char *const deletes[] = {"delete", NULL};
+    const enum lb_dialect dialect = program->db->dialect;
+    find_token(begin, dialect, ret);
+    find_order(begin, dialect, ret);
     if (is_lock)
-        find_null(begin, &sections[LB_S_RELEASE], ret);
-    for (size_t i = 0; i < sections[LB_S_RELEASE].n_statements; i++) {
-        read_words(&sections[LB_S_RELEASE].statements[i], &words);
-        ret->end_deletes = ret->end_deletes || is_word(&words, 0, "delete");
-    }
+        find_null(begin, &sections[LB_S_RELEASE], dialect, ret);
+    for (size_t i = 0; i < sections[LB_S_RELEASE].n_statements; i++)
+        ret->end_deletes |=
+            lb_sql_begins(sections[LB_S_RELEASE].statements[i].sql, dialect, deletes);
     ret->back_line = first_write(sections, backs, sizeof backs / sizeof backs[0]);
     ret->operator_line = first_write(sections, operators, sizeof operators / sizeof operators[0]);
     for (size_t i = 0; i < sections[LB_S_ENQUEUE].n_statements; i++)
@@ -227,7 +216,7 @@ void lb_features_read_traits(const struct lb_program *program, struct lb_feature
         if (sections[LB_S_PUT].statements[i].is_write)
             ret->put_line = sections[LB_S_PUT].statements[i].line;
     for (size_t i = 0; i < sections[LB_S_PUT].n_statements; i++)
-        ret->put_overwrites |= is_overwriting(&sections[LB_S_PUT].statements[i]);
+        ret->put_overwrites |= is_overwriting(&sections[LB_S_PUT].statements[i], dialect);
     if (!is_lock && sections[LB_S_COMPLETE].n_statements > 0)
         ret->end_line = ret->end_last_line = sections[LB_S_COMPLETE].statements[0].line;
 }
