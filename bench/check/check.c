@@ -91,7 +91,8 @@ static int judge(struct lb_case *c)
         rc = judge_kinds(c, false);
     rc = rc != 0 ? rc : judge_kinds(c, true);
     rc = rc != 0 ? rc : lb_judge_answers(c);
-    return rc != 0 ? rc : lb_judge_fairness(c);
+    rc = rc != 0 ? rc : lb_judge_fairness(c);
+    return rc != 0 ? rc : lb_judge_waits(c);
 }
 
 /* Why the history cannot tell whether a guarantee held; NULL: it can. */

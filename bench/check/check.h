@@ -118,8 +118,26 @@ struct lb_finding {
     struct lb_witness witness[LB_WITNESSES];
 };
 
+/* How long items waited from their put to their first claim: of one tenant, or priority, or of
+ * those that have few items. Filled after the warm-up. */
+enum lb_waits_by { LB_BY_TENANT, LB_BY_PRIORITY, LB_WAITS_BY };
+enum { LB_WAIT_ROWS = 6, LB_WAIT_BLOCKS = 20 };
+struct lb_wait_row {
+    char name[32];              /* "tenant0"; "others" */
+    uint64_t n_claimed, n_left; /* left: never claimed */
+    uint64_t p50_ns, p95_ns, max_ns;
+    /* By tenant, of each part of the claims: those of its own, and its fair share of those while
+     * it had work: of each claim, one in so many tenants that had some. */
+    double served[LB_WAIT_BLOCKS], due[LB_WAIT_BLOCKS];
+};
+struct lb_waits {
+    size_t n;
+    struct lb_wait_row rows[LB_WAIT_ROWS];
+};
+
 /* Measurements besides the guarantees. */
 struct lb_measures {
+    struct lb_waits waits[LB_WAITS_BY];
     uint64_t n_holds, n_claims, n_refusals, n_refusals_unjustified, n_empty, n_empty_unjustified;
     uint64_t longest_wait_ns;            /* first acquire's invoke (or enqueue's) to its grant */
     uint64_t n_overtakes, max_overtakes; /* against ticket order; most suffered by one waiter */

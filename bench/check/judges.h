@@ -53,6 +53,8 @@ void lb_report_recovery(struct lb_case *c, const struct lb_recovery *recovery);
 /* Sorts the n lengths and takes count, percentiles and maximum. */
 void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n);
 int lb_judge_fairness(struct lb_case *c);
+/* Waits by tenant and by priority: tenant_waits.c. */
+int lb_judge_waits(struct lb_case *c);
 int lb_judge_answers(struct lb_case *c);
 int lb_judge_empty(struct lb_case *c);
 

@@ -4,6 +4,7 @@
  * their distribution, so [x_(k), x_(n+1-k)] misses it with probability 2 P(Bin(n, 1/2) < k). The
  * largest k that keeps this within 1 - level gives the narrowest symmetric interval.
  */
+#include "distribution.h"
 #include "stats.h"
 
 #include <assert.h>
@@ -61,4 +62,23 @@ struct lb_estimate lb_stats_median(const double *sorted, size_t n, double level)
     return (struct lb_estimate){
         .value = lb_stats_quantile(sorted, n, 0.5),
         .interval = {.low = sorted[k - 1], .high = sorted[n - k], .coverage = 1 - 2 * missed}};
+}
+
+struct lb_estimate lb_stats_ratio_of_sums(const double *parts, const double *of, size_t n,
+                                          double level)
+{
+    double sum = 0, of_sum = 0, squares = 0, half = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        sum += parts[i];
+        of_sum += of[i];
+    }
+    const double ratio = of_sum > 0 ? sum / of_sum : NAN;
+    for (size_t i = 0; i < n; i++)
+        squares += (parts[i] - ratio * of[i]) * (parts[i] - ratio * of[i]);
+    if (n >= 3)
+        half = lb_t_quantile(1 - (1 - level) / 2, (double)(n - 1)) *
+               sqrt(squares * (double)n / (double)(n - 1)) / of_sum;
+    return (struct lb_estimate){
+        .value = ratio,
+        .interval = {.low = fmax(0, ratio - half), .high = ratio + half, .coverage = level}};
 }

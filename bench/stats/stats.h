@@ -42,6 +42,11 @@ double lb_stats_quantile(const double *sorted, size_t n, double q);
  * with coverage 1 - 2^(1-n). n > 0. */
 struct lb_estimate lb_stats_median(const double *sorted, size_t n, double level);
 
+/* The ratio of two sums over n parts, with the interval of the linearized ratio estimator (Cochran,
+ * Sampling Techniques, 6.4). Below 3 parts it is infinite; NAN without a second sum. */
+struct lb_estimate lb_stats_ratio_of_sums(const double *parts, const double *of, size_t n,
+                                          double level);
+
 /* ---- rank.c: two samples ---- */
 
 /* Two-sided Mann-Whitney U test (Wilcoxon's rank sum). */

@@ -77,12 +77,37 @@ static void median_interval_covers(void **state)
     }
 }
 
+/* Counts of 20 parts: the true ratio is in the interval in 95 % of trials, nearly. */
+static void ratio_of_sums_covers(void **state)
+{
+    (void)state;
+    struct lb_random random;
+    lb_random_init(&random, lb_test_seed(), 1);
+    enum { TRIALS = 4000, PARTS = 20 };
+    int covered = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+        double parts[PARTS], of[PARTS];
+        for (size_t i = 0; i < PARTS; i++) {
+            of[i] = 5 + lb_random_unit(&random);
+            parts[i] = of[i] * (0.5 + lb_random_unit(&random)) * 0.7;
+        }
+        struct lb_estimate ratio = lb_stats_ratio_of_sums(parts, of, PARTS, 0.95);
+        covered += ratio.interval.low <= 0.7 && 0.7 <= ratio.interval.high;
+    }
+    assert_near((double)covered / TRIALS, 0.95, 0.02);
+    const double one[] = {1, 2}, two[] = {2, 4};
+    assert_near(lb_stats_ratio_of_sums(one, two, 2, 0.95).value, 0.5, 1e-12);
+    assert_true(isinf(lb_stats_ratio_of_sums(one, two, 2, 0.95).interval.high));
+    assert_true(isnan(lb_stats_ratio_of_sums(one, two, 0, 0.95).value));
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(quantiles_lie_between_neighbours),
         cmocka_unit_test(median_has_the_tabulated_interval),
         cmocka_unit_test(median_interval_covers),
+        cmocka_unit_test(ratio_of_sums_covers),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

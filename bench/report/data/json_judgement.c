@@ -1,4 +1,5 @@
 /* What the judge counted and saw, as JSON: of a run, and of a history that check was given. */
+#include "cell_waits.h"
 #include "json_object.h"
 #include "report.h"
 
@@ -37,6 +38,7 @@ struct json_t *lb_measures_json(const struct lb_measures *m)
         lb_put_count(&object, rows[i].name, rows[i].value);
     lb_put_real(&object, "jain", m->jain);
     lb_put_real(&object, "gini", m->gini);
+    lb_put(&object, "waits", lb_waits_json(m->waits));
     return lb_object_end(&object);
 }
 

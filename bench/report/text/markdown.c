@@ -2,6 +2,7 @@
  * each other, the differences to the fastest, a line for every violation and for every cell without
  * numbers, and the baseline's comparison. */
 #include "batches.h"
+#include "cell_waits.h"
 #include "diff.h"
 #include "ranking.h"
 #include "report.h"
@@ -100,6 +101,20 @@ static int print_batches(const struct lb_sink_state *state)
     int rc = finish(lb_text_batch_table(&batches), state);
     lb_batches_release(&batches);
     fputs("\n" LB_BATCHES_READING "\n", state->out);
+    return rc;
+}
+
+static int print_waits(const struct lb_sink_state *state)
+{
+    size_t n;
+    struct lb_table *table = lb_text_wait_table(state->report, &n);
+    if (table != NULL && n == 0) {
+        lb_table_free(table);
+        return 0;
+    }
+    fputs("\n### Waits of items\n\n", state->out);
+    int rc = finish(table, state);
+    fputs("\n" LB_WAITS_READING "\n", state->out);
     return rc;
 }
 
@@ -227,6 +242,8 @@ static void markdown_end(struct lb_sink_state *state)
     }
     if (state->rc == 0)
         state->rc = print_batches(state);
+    if (state->rc == 0)
+        state->rc = print_waits(state);
     if (state->rc == 0)
         state->rc = print_ranking(state);
     for (size_t i = 0; i < report->n_cells; i++)

@@ -639,7 +639,7 @@ static bool print_answer(struct lb_sink_state *state)
     bool answered = false;
     if (state->verbose || strcmp(report->command, "compare") != 0)
         return false;
-    if (lb_text_answer(state, &answered) != 0)
+    if (lb_text_answer(state, &answered) != 0 || (answered && lb_text_waits(state) != 0))
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
     if (!answered)
         return state->rc != 0;
@@ -678,7 +678,7 @@ static void text_end(struct lb_sink_state *state)
     lb_text_steady(state);
     lb_text_untested(state);
     if (lb_text_phases(state) != 0 || lb_text_batches(state) != 0 || lb_text_faults(state) != 0 ||
-        lb_text_ranking(state) != 0 || lb_text_costs(state) != 0)
+        lb_text_ranking(state) != 0 || lb_text_costs(state) != 0 || lb_text_waits(state) != 0)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
     if (report->diff != NULL && state->rc == 0) {
         fputs("\nAgainst the baseline\n", state->out);

@@ -50,6 +50,7 @@ LB.drawCell = function (body, cell) {
   LB.strips(body, cell);
   LB.fairness(body, cell);
   LB.waits(body, cell);
+  LB.itemWaits(body, cell);
   LB.ranks(body, cell);
   LB.runsTable(body, cell);
   body.appendChild(LB.el("details", {}, LB.el("summary", {}, "How it was run"), LB.el("h3", {}, "Options"), LB.pairs(cell.options),
@@ -335,6 +336,21 @@ LB.strips = function (body, cell) {
         rows: h.strips.map(function (s) { return { cells: [String(s.object), LB.num(s.capacity), LB.num(s.holds, LB.whole), LB.num(s.over, LB.whole), LB.num(d3.mean(s.held_permille) / 1000)] }; }) });
     }
   });
+};
+
+/* --- waits by tenant and priority --- */
+
+LB.itemWaits = function (body, cell) {
+  var rows = [];
+  cell.runs.forEach(function (run, i) {
+    var waits = run.measures && run.measures.waits || {};
+    (waits.tenant || []).concat(waits.priority || []).forEach(function (w) {
+      rows.push({ cells: [String(i + 1), w.name, LB.num(w.claimed, LB.whole), LB.num(w.wait_p50_ns, LB.ns), LB.num(w.wait_p95_ns, LB.ns), LB.num(w.wait_max_ns, LB.ns), LB.num(w.left, LB.whole),
+        !w.served || w.served.value === null ? "" : LB.digits(w.served.value) + (w.served.high === null ? "" : " [" + LB.digits(w.served.low) + ", " + LB.digits(w.served.high) + "]")] });
+    });
+  });
+  if (rows.length) body.appendChild(LB.el("details", { open: "" }, LB.el("summary", {}, "Waits of items by tenant and priority"),
+    LB.table({ label: "Waits of items", columns: ["run", "items of", "claimed", "p50", "p95", "max", "left", "served"].map(function (l, i) { return { label: l, num: i > 1 }; }), rows: rows })));
 };
 
 /* --- fairness and waiting --- */
