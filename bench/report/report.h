@@ -42,9 +42,10 @@ struct lb_explored_ask {
     uint32_t frees, batch; /* queue */
     bool errors, cancels, others, skew, lag, period, equal; /* what --also names */
     uint32_t items;                                         /* queue: put before the start */
-    uint32_t putters;             /* queue: workers that put one more, beside the others */
-    bool leaves;                  /* asked for the end of a process, by unregister */
-    uint32_t preemptions;         /* maximum number; 0: no bound */
+    uint32_t putters;     /* queue: workers that put one more, beside the others */
+    bool leaves;          /* asked for the end of a process, by unregister */
+    uint32_t preemptions; /* maximum number; 0: no bound */
+    const char *set_to_1; /* queue: this option, unless it was given; NULL: none. Borrowed */
     uint32_t deaths, ticks, cuts; /* steps of a crash, of a clock, of a lost answer */
     uint64_t time_ns;             /* the search ends after so long */
 };

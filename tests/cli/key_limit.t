@@ -39,6 +39,32 @@ for my $format ('jsonl', 'edn') {
     like($out, qr/key-limit +held/, '... with its keys');
 }
 
+# --- verify explores a limit of 1, where an option is the limit ---
+(undef, $out) = lockbench('verify', '-s', $file, '--plan');
+like($out, qr/explore\+key .*explore\+key\+rescue /s, 'verify plans both explorations');
+(undef, $out) = lockbench('verify', '-s', $file, '--plan', '--opt', 'limit=1');
+unlike($out, qr/explore\+key /, '... but not where the limit is 1 anyway');
+my @one = ('explore', '-s', $file, '--opt', 'limit=1', '-q');
+my @rescued = (@one, '--items', 2, '--rounds', 2, '--rescuers', 1, '--steps', 'clock');
+for my $case (
+    [0, 'places are counted', @rescued],
+    [1, 'a late end gives the place back again', @rescued, '--opt', 'end=again'],
+    [1, 'no place is asked for', @one, '--opt', 'take=any'],
+    ) {
+    my ($wanted, $name, @command) = @$case;
+    ($status, $out) = lockbench(@command);
+    is($status, $wanted, "explored on sqlite: $name") or diag $out;
+    like($out, $wanted ? qr/^  key-limit +violated/m : qr/^  complete.*^  key-limit +held/ms, '... as the verdict says');
+}
+for my $uri (grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '') {
+    ($status, $out) = lockbench(@one, '-d', $uri);
+    is($status, 0, 'explored on postgres: places are counted') or diag $out;
+    ($status, $out) = lockbench(@one, '-d', $uri, '--opt', 'take=looked');
+    is($status, 1, '... running jobs are counted: violated') or diag $out;
+    ($status, $out) = lockbench('verify', '-s', $file, '-d', $uri, '--opt', 'take=looked', '--plan');
+    like($out, qr/explore\+key /, '... and verify plans it');
+}
+
 # --- bad input ---
 for my $case (
     [['--priority', '0:0.5'], qr/priority: '0:0\.5' is not a list of shares that sum up to 1, such as 0:0\.9,9:0\.1/],

@@ -2,8 +2,9 @@
 -- gives it back. take=looked counts the running jobs, and nothing keeps two claims from counting together;
 -- take=any does not count. end=again gives a place back twice: a recovery gave it back with the job, and the late
 -- worker does so again (solid_queue PR #761: a limit of 1 ran 11 times). back=jobs frees the jobs of dead workers,
--- and not their places (solid_queue #546). Truth expected: counted right; looked broken where two write at a
--- time, any broken: key-limit; end=again broken: key-limit; back=jobs broken: no-loss.
+-- and not their places (solid_queue #546). back=counted (PostgreSQL) counts them anew in a snapshot of before it
+-- waited for a claim. Truth expected: counted right; looked broken where two write at a time, any broken:
+-- key-limit; end=again broken: key-limit; back=jobs broken: no-loss; back=counted broken: key-limit, no-loss.
 --
 -- strategy: keyed
 -- shape: queue
@@ -11,7 +12,7 @@
 -- option: limit = 2
 -- option: take = counted | looked | any
 -- option: end = own | again
--- option: back = places | jobs
+-- option: back = places | counted | jobs
 -- option: claim_ms = 30000
 -- key-limit: limit
 -- limit: claim_ms
@@ -82,7 +83,16 @@ UPDATE place SET taken = taken - 1 WHERE name = :customer;
 -- name: complete when take!=counted
 UPDATE job SET status = 'done' WHERE id = :id AND status = 'doing' AND attempt = :token;
 
--- name: recover tx=one when back=places
+-- name: recover [sqlite] tx=one when back=places
+UPDATE job SET status = 'todo' WHERE status = 'doing' AND at_ms < :now - :claim_ms;
+UPDATE place SET taken = (SELECT count(*) FROM job WHERE customer = name AND status = 'doing');
+
+-- name: recover [postgres] tx=one when back=places
+UPDATE job SET status = 'todo' WHERE status = 'doing' AND at_ms < :now - :claim_ms;
+SELECT name FROM place ORDER BY name FOR UPDATE;
+UPDATE place SET taken = (SELECT count(*) FROM job WHERE customer = name AND status = 'doing');
+
+-- name: recover [postgres] tx=one when back=counted
 UPDATE job SET status = 'todo' WHERE status = 'doing' AND at_ms < :now - :claim_ms;
 UPDATE place SET taken = (SELECT count(*) FROM job WHERE customer = name AND status = 'doing');
 

@@ -163,17 +163,42 @@ static void explore_operator(struct lb_asking *m)
     ask->explored.preemptions = lb_asking_on_server(m);
 }
 
+/* Where an option is the limit of a key, it is 1: two items are enough to exceed it. */
+static void explore_limit(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    const char *option = m->program->key_limit_option;
+    if (!lb_asking_claims(m, LB_G_KEY_LIMIT))
+        return;
+    if (m->program->key_limit > 1 && option != NULL)
+        add_explored(m, "explore+key", "it claims key-limit: of two items of a key, one is in hand")
+            ->explored.set_to_1 = option;
+    if (!f->has_recover || !f->recovers_by_time || f->ends_sessions)
+        return;
+    struct lb_ask *ask = add_explored(m, "explore+key+rescue",
+                                      "it claims key-limit: an item ends after a rescuer freed it, "
+                                      "and another of its key is claimed");
+    ask->explored.set_to_1 = option;
+    ask->explored.items = ask->explored.rounds = 2;
+    ask->explored.rescuers = ask->explored.ticks = 1;
+    ask->explored.preemptions = lb_asking_on_server(m); /* all of it takes minutes there */
+    if (lb_asking_on_server(m)) /* leave time for the crowds: the likely schedules come first */
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 15;
+}
+
 /* Items that a rescuer frees while a worker still works on them. */
 static void explore_rescue(struct lb_asking *m)
 {
-    struct lb_ask *ask =
-        add_explored(m, "explore+rescue",
-                     "it has recover, which uses the time: a rescuer runs at each point of "
-                     "two workers' claims of one item");
-    ask->explored.items = 1;
-    ask->explored.preemptions = lb_asking_on_server(m); /* all of it takes minutes there */
-    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 5;
-    ask->explored.ticks = ask->explored.rescuers = 1;
+    struct lb_ask *ask;
+    if (!lb_asking_claims(m, LB_G_KEY_LIMIT)) { /* there, explore+key+rescue has more items */
+        ask = add_explored(m, "explore+rescue",
+                           "it has recover, which uses the time: a rescuer runs at each point of "
+                           "two workers' claims of one item");
+        ask->explored.items = 1;
+        ask->explored.preemptions = lb_asking_on_server(m); /* all of it takes minutes there */
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 5;
+        ask->explored.ticks = ask->explored.rescuers = 1;
+    }
     ask = add_explored(m, "explore+rescue alone", "the same with one worker, and two items");
     ask->explored.workers = 1;
     ask->explored.rounds = 2;
@@ -285,6 +310,8 @@ void lb_asks_explore(struct lb_asking *m)
         return;
     }
     explore_alone(m);
+    if (!lock)
+        explore_limit(m);
     if (!lock && (f->puts_apart || (f->puts_in_steps && lb_asking_on_server(m)))) {
         ask =
             add_explored(m, "explore+put",

@@ -237,6 +237,15 @@ static int add_cells(struct lb_selection *selection, const struct lb_args *args,
     return rc;
 }
 
+/* Sets the option of the ask; a value that was given stays. There is room for one more. */
+static void set_option(struct lb_cell *cell, const char *name)
+{
+    for (size_t i = 0; i < cell->n_settings; i++)
+        if (strcmp(cell->settings[i].name, name) == 0)
+            return;
+    cell->settings[cell->n_settings++] = (struct lb_setting){name, "1"};
+}
+
 /* The asks of a file's outlook on one target, as cells. */
 static int add_asks(struct lb_selection *selection, const struct lb_args *args,
                     const struct lb_protocol *protocol, const struct lb_place *place,
@@ -269,6 +278,8 @@ static int add_asks(struct lb_selection *selection, const struct lb_args *args,
         cell->is_explored = ask->scenario == NULL;
         cell->explored = ask->explored;
         cell->outlook = outlook;
+        if (ask->explored.set_to_1 != NULL && rc == 0)
+            set_option(cell, ask->explored.set_to_1);
         if (!ask->is_deferred)
             continue;
         cell->state = LB_CELL_SKIPPED;

@@ -199,13 +199,14 @@ struct lb_program {
     int unique;         /* as the file says: 0: not, 1: until done, 2: until claimed */
     int priority;       /* ... 0: not, 1: the highest is the most urgent, 2: the lowest */
     uint32_t key_limit; /* items of one key in hand at most, as the file says; 0: no limit */
-    uint8_t attributes; /* bit per enum lb_attribute: put has it as a parameter */
-    bool puts_one;      /* put has no :n: it is run for each item */
-    uint32_t attempts;  /* how often an item is tried at most, as the file says; 0: no limit */
-    bool own_rows;      /* a release changes a row of its worker's own, as the file says */
-    bool is_due_said;   /* -- due: */
-    bool due_later;     /* items may be due after the queue was drained, as the file says */
-    uint32_t tick_ms; /* what the clock of its leases and limits counts, as the file says; 0: ms */
+    const char *key_limit_option; /* that sets it; NULL: none does */
+    uint8_t attributes;           /* bit per enum lb_attribute: put has it as a parameter */
+    bool puts_one;                /* put has no :n: it is run for each item */
+    uint32_t attempts; /* how often an item is tried at most, as the file says; 0: no limit */
+    bool own_rows;     /* a release changes a row of its worker's own, as the file says */
+    bool is_due_said;  /* -- due: */
+    bool due_later;    /* items may be due after the queue was drained, as the file says */
+    uint32_t tick_ms;  /* what the clock of its leases and limits counts, as the file says; 0: ms */
     struct lb_guess guesses[LB_GUESSES];
     int strangers_line; /* of a statement whose result depends on others' transactions under way; 0
                          */

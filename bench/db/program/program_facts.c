@@ -153,6 +153,9 @@ void lb_building_settle_facts(struct lb_building *b)
     program->attempts = attempts != NULL ? (uint32_t)strtoul(attempts, NULL, 10) : 0;
     const char *key_limit = value_of(b, &file->key_limit);
     program->key_limit = key_limit != NULL ? (uint32_t)strtoul(key_limit, NULL, 10) : 0;
+    for (size_t i = 0; i < file->n_options && key_limit != NULL; i++)
+        if (strcmp(file->options[i].name, file->key_limit.text) == 0)
+            program->key_limit_option = file->options[i].name;
     const char *unique = value_of(b, &file->unique);
     program->unique = unique == NULL ? 0 : strcmp(unique, "until-claimed") == 0 ? 2 : 1;
     const char *priority = value_of(b, &file->priority);
