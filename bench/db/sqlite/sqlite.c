@@ -27,7 +27,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +35,7 @@
 extern const struct lb_db lb_db_sqlite;
 
 struct lb_stmt {
+    const struct lb_sqlite_api *api;
     struct lb_stmt *next;
     sqlite3_stmt *handle;
     size_t n_params;
@@ -47,7 +47,8 @@ enum control { C_DEFERRED, C_IMMEDIATE, C_EXCLUSIVE, C_COMMIT, C_ROLLBACK, CONTR
 struct lb_conn {
     struct lb_conn_head head;
     struct lb_space *space;
-    struct lb_conn *next; /* in space->conns */
+    const struct lb_sqlite_api *api; /* the space's */
+    struct lb_conn *next;            /* in space->conns */
     int64_t id;
     sqlite3 *handle;
     uint32_t lock_timeout_ms;
@@ -169,11 +170,11 @@ static int error_of(int code)
 static int outcome(struct lb_conn *conn, int code, struct lb_error *err)
 {
     /* A statement that failed in sqlite3_prepare or _bind may have given a primary code only. */
-    int extended = sqlite3_extended_errcode(conn->handle);
+    int extended = conn->api->extended_errcode(conn->handle);
     if ((extended & 0xff) == (code & 0xff))
         code = extended;
     snprintf(conn->head.native, sizeof conn->head.native, "%s (%d)", code_name(code), code);
-    snprintf(conn->head.message, sizeof conn->head.message, "%s", sqlite3_errmsg(conn->handle));
+    snprintf(conn->head.message, sizeof conn->head.message, "%s", conn->api->errmsg(conn->handle));
     int answer = answer_of(conn, code);
     if (answer >= 0)
         return answer;
@@ -231,6 +232,7 @@ static int on_progress(void *arg)
 static void operation_begin(struct lb_conn *conn)
 {
     conn->wait_since_ns = conn->bounded_since_ns = 0;
+    lb_sqlite_clock_calls(conn->api);
     atomic_store_explicit(&conn->is_cancelled, false, memory_order_relaxed);
 }
 
@@ -243,7 +245,7 @@ static void operation_end(struct lb_conn *conn)
 static void sqlite_cancel(struct lb_conn *conn)
 {
     atomic_store_explicit(&conn->is_cancelled, true, memory_order_relaxed);
-    sqlite3_interrupt(conn->handle); /* documented as safe from another thread */
+    conn->api->interrupt(conn->handle); /* documented as safe from another thread */
 }
 
 static int64_t sqlite_session_id(struct lb_conn *conn)
@@ -291,12 +293,12 @@ static void sqlite_close(struct lb_conn *conn)
     while (conn->stmts != NULL) {
         struct lb_stmt *stmt = conn->stmts;
         conn->stmts = stmt->next;
-        sqlite3_finalize(stmt->handle);
+        conn->api->finalize(stmt->handle);
         free(stmt);
     }
     for (int i = 0; i < CONTROLS; i++)
-        sqlite3_finalize(conn->control[i]);
-    int code = sqlite3_close(conn->handle); /* rolls back what is open */
+        conn->api->finalize(conn->control[i]);
+    int code = conn->api->close(conn->handle); /* rolls back what is open */
     assert(code == SQLITE_OK);
     (void)code;
     lb_result_release(&conn->result);
@@ -308,13 +310,13 @@ static int prepare_handle(struct lb_conn *conn, const char *sql, sqlite3_stmt **
 {
     const char *tail = NULL;
     int code =
-        sqlite3_prepare_v3(conn->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_handle, &tail);
+        conn->api->prepare_v3(conn->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret_handle, &tail);
     if (code != SQLITE_OK)
         return outcome(conn, code, err);
     if (*ret_handle == NULL)
         return lb_fail(err, LB_E_SQL, "there is no statement in \"%s\"", sql);
     if (tail[strspn(tail, " \t\r\n;")] != '\0') {
-        sqlite3_finalize(*ret_handle);
+        conn->api->finalize(*ret_handle);
         *ret_handle = NULL;
         return lb_fail(err, LB_E_SQL, "more than one statement in \"%s\"", sql);
     }
@@ -336,19 +338,20 @@ static int sqlite_open(struct lb_space *space, const struct lb_conn_options *opt
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     conn->head.db = &lb_db_sqlite;
     conn->space = space;
+    conn->api = &space->api;
     int r = 0;
-    int code = sqlite3_open_v2(space->file.path, &conn->handle,
-                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    int code = conn->api->open_v2(space->file.path, &conn->handle,
+                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) {
         r = lb_fail(err, LB_E_ENV, "%s: %s", space->file.path,
-                    conn->handle != NULL ? sqlite3_errmsg(conn->handle) : "out of memory");
+                    conn->handle != NULL ? conn->api->errmsg(conn->handle) : "out of memory");
         goto out;
     }
-    sqlite3_extended_result_codes(conn->handle, 1);
+    conn->api->extended_result_codes(conn->handle, 1);
     /* While connecting, waiting is always bounded. */
     conn->lock_timeout_ms = 10000;
-    sqlite3_busy_handler(conn->handle, on_busy, conn);
-    sqlite3_progress_handler(conn->handle, PROGRESS_STEPS, on_progress, conn);
+    conn->api->busy_handler(conn->handle, on_busy, conn);
+    conn->api->progress_handler(conn->handle, PROGRESS_STEPS, on_progress, conn);
     char sql[100];
     snprintf(sql, sizeof sql, "PRAGMA synchronous = %s; PRAGMA foreign_keys = on",
              space->file.place.synchronous);
@@ -357,11 +360,12 @@ static int sqlite_open(struct lb_space *space, const struct lb_conn_options *opt
         r = prepare_handle(conn, control_sql[i], &conn->control[i], err);
     if (r > 0)
         r = lb_fail(err, LB_E_ENV, "%s: %s", space->file.path, conn->head.message);
-    if (r == 0 && options->moves_clock && lb_sqlite_clock_open(conn->handle) != SQLITE_OK)
-        r = lb_fail(err, LB_E_ENV, "%s: %s", space->file.path, sqlite3_errmsg(conn->handle));
+    if (r == 0 && options->moves_clock &&
+        lb_sqlite_clock_open(conn->api, conn->handle) != SQLITE_OK)
+        r = lb_fail(err, LB_E_ENV, "%s: %s", space->file.path, conn->api->errmsg(conn->handle));
     conn->lock_timeout_ms = options->lock_timeout_ms;
     if (options->no_wait)
-        sqlite3_busy_handler(conn->handle, NULL, NULL);
+        conn->api->busy_handler(conn->handle, NULL, NULL);
     pthread_mutex_lock(&space->lock);
     conn->id = ++space->last_id;
     conn->next = space->conns;
@@ -378,9 +382,8 @@ out:
 
 static uint64_t sqlite_caps(struct lb_conn *conn)
 {
-    (void)conn;
     uint64_t caps = LB_CAP_BEGIN_MODE | LB_CAP_PARTIAL_INDEX | LB_CAP_LOCK_TIMEOUT;
-    if (sqlite3_libversion_number() >= 3035000)
+    if (conn->api->libversion_number() >= 3035000)
         caps |= LB_CAP_RETURNING;
     return caps;
 }
@@ -388,8 +391,7 @@ static uint64_t sqlite_caps(struct lb_conn *conn)
 /* 3.40.1 is 3040001. */
 static int sqlite_version(struct lb_conn *conn)
 {
-    (void)conn;
-    return sqlite3_libversion_number() / 1000;
+    return conn->api->libversion_number() / 1000;
 }
 
 /* --- statements ----------------------------------------------------------------------------- */
@@ -397,7 +399,7 @@ static int sqlite_version(struct lb_conn *conn)
 static int sqlite_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
 {
     operation_begin(conn);
-    int code = sqlite3_exec(conn->handle, sql, NULL, NULL, NULL);
+    int code = conn->api->exec(conn->handle, sql, NULL, NULL, NULL);
     int r = code == SQLITE_OK ? LB_OK : outcome(conn, code, err);
     operation_end(conn);
     return r;
@@ -411,72 +413,75 @@ static int sqlite_prepare(struct lb_conn *conn, const char *sql, size_t n_params
     struct lb_stmt *stmt = calloc(1, sizeof *stmt);
     if (stmt == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
+    stmt->api = conn->api;
     operation_begin(conn);
     int r = prepare_handle(conn, sql, &stmt->handle, err);
     operation_end(conn);
-    if (r == 0 && (size_t)sqlite3_bind_parameter_count(stmt->handle) > n_params) {
+    if (r == 0 && (size_t)conn->api->bind_parameter_count(stmt->handle) > n_params) {
         r = lb_fail(err, LB_E_SQL,
                     "the statement has %d parameters, %zu are given: they are written :name",
-                    sqlite3_bind_parameter_count(stmt->handle), n_params);
-        sqlite3_finalize(stmt->handle);
+                    conn->api->bind_parameter_count(stmt->handle), n_params);
+        conn->api->finalize(stmt->handle);
     }
     if (r != 0) {
         free(stmt);
         return r;
     }
-    stmt->n_params = (size_t)sqlite3_bind_parameter_count(stmt->handle);
-    stmt->readonly = sqlite3_stmt_readonly(stmt->handle) != 0;
+    stmt->n_params = (size_t)conn->api->bind_parameter_count(stmt->handle);
+    stmt->readonly = conn->api->stmt_readonly(stmt->handle) != 0;
     stmt->next = conn->stmts;
     conn->stmts = stmt;
     *ret_stmt = stmt;
     return 0;
 }
 
-static int bind_params(sqlite3_stmt *handle, const struct lb_value *params, size_t n)
+static int bind_params(const struct lb_sqlite_api *api, sqlite3_stmt *handle,
+                       const struct lb_value *params, size_t n)
 {
     int code = SQLITE_OK;
     for (size_t i = 0; i < n && code == SQLITE_OK; i++) {
         int at = (int)i + 1;
         switch (params[i].type) {
         case LB_INT:
-            code = sqlite3_bind_int64(handle, at, params[i].integer);
+            code = api->bind_int64(handle, at, params[i].integer);
             break;
         case LB_REAL:
-            code = sqlite3_bind_double(handle, at, params[i].real);
+            code = api->bind_double(handle, at, params[i].real);
             break;
         case LB_TEXT: /* static: the parameters outlive the step */
-            code =
-                sqlite3_bind_text(handle, at, params[i].text, (int)params[i].length, SQLITE_STATIC);
+            code = api->bind_text(handle, at, params[i].text, (int)params[i].length, SQLITE_STATIC);
             break;
         case LB_NULL:
         default:
-            code = sqlite3_bind_null(handle, at);
+            code = api->bind_null(handle, at);
             break;
         }
     }
     return code;
 }
 
-static bool copy_value(struct lb_result *result, sqlite3_stmt *handle, int column)
+static bool copy_value(const struct lb_sqlite_api *api, struct lb_result *result,
+                       sqlite3_stmt *handle, int column)
 {
-    switch (sqlite3_column_type(handle, column)) {
+    switch (api->column_type(handle, column)) {
     case SQLITE_INTEGER:
-        return lb_result_add_int(result, sqlite3_column_int64(handle, column));
+        return lb_result_add_int(result, api->column_int64(handle, column));
     case SQLITE_FLOAT:
-        return lb_result_add_real(result, sqlite3_column_double(handle, column));
+        return lb_result_add_real(result, api->column_double(handle, column));
     case SQLITE_NULL:
         return lb_result_add_null(result);
     default:
         break;
     }
-    const void *bytes = sqlite3_column_blob(handle, column); /* before its length, see the manual */
-    return lb_result_add_text(result, bytes, (size_t)sqlite3_column_bytes(handle, column));
+    const void *bytes = api->column_blob(handle, column); /* before its length, see the manual */
+    return lb_result_add_text(result, bytes, (size_t)api->column_bytes(handle, column));
 }
 
-static bool copy_row(struct lb_result *result, sqlite3_stmt *handle, int n_columns)
+static bool copy_row(const struct lb_sqlite_api *api, struct lb_result *result,
+                     sqlite3_stmt *handle, int n_columns)
 {
     for (int i = 0; i < n_columns; i++)
-        if (!copy_value(result, handle, i))
+        if (!copy_value(api, result, handle, i))
             return false;
     return true;
 }
@@ -487,15 +492,15 @@ static int sqlite_execute(struct lb_conn *conn, struct lb_stmt *stmt, const stru
     sqlite3_stmt *handle = stmt->handle;
     operation_begin(conn);
     conn->last = stmt;
-    struct lb_rows rows = {.n_columns = (size_t)sqlite3_column_count(handle)};
+    struct lb_rows rows = {.n_columns = (size_t)conn->api->column_count(handle)};
     lb_result_begin(&conn->result, rows.n_columns);
     int r = LB_OK;
     bool has_memory = true;
-    int64_t changes_before = stmt->readonly ? 0 : sqlite3_total_changes64(conn->handle);
-    int code = bind_params(handle, params, stmt->n_params);
+    int64_t changes_before = stmt->readonly ? 0 : conn->api->total_changes64(conn->handle);
+    int code = bind_params(conn->api, handle, params, stmt->n_params);
     if (code == SQLITE_OK)
-        while (has_memory && (code = sqlite3_step(handle)) == SQLITE_ROW) {
-            has_memory = copy_row(&conn->result, handle, (int)rows.n_columns);
+        while (has_memory && (code = conn->api->step(handle)) == SQLITE_ROW) {
+            has_memory = copy_row(conn->api, &conn->result, handle, (int)rows.n_columns);
             rows.n_rows++;
         }
     if (!has_memory)
@@ -503,9 +508,9 @@ static int sqlite_execute(struct lb_conn *conn, struct lb_stmt *stmt, const stru
     else if (code != SQLITE_DONE)
         r = outcome(conn, code, err); /* before the reset: sqlite3_errmsg is the last call's */
     /* sqlite3_changes() is about the last statement that changed rows, maybe an earlier one. */
-    else if (!stmt->readonly && sqlite3_total_changes64(conn->handle) != changes_before)
-        rows.n_changed = sqlite3_changes64(conn->handle);
-    code = sqlite3_reset(handle);
+    else if (!stmt->readonly && conn->api->total_changes64(conn->handle) != changes_before)
+        rows.n_changed = conn->api->changes64(conn->handle);
+    code = conn->api->reset(handle);
     if (r == LB_OK && code != SQLITE_OK) /* the implicit commit of a statement with rows */
         r = outcome(conn, code, err);
     if (r == LB_OK)
@@ -516,14 +521,14 @@ static int sqlite_execute(struct lb_conn *conn, struct lb_stmt *stmt, const stru
 
 static double sqlite_steps(struct lb_stmt *stmt, double *ret_scanned, double *ret_sorts)
 {
-    *ret_scanned = sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
-    *ret_sorts = sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_SORT, 0);
-    return sqlite3_stmt_status(stmt->handle, SQLITE_STMTSTATUS_VM_STEP, 0);
+    *ret_scanned = stmt->api->stmt_status(stmt->handle, SQLITE_STMTSTATUS_FULLSCAN_STEP, 0);
+    *ret_sorts = stmt->api->stmt_status(stmt->handle, SQLITE_STMTSTATUS_SORT, 0);
+    return stmt->api->stmt_status(stmt->handle, SQLITE_STMTSTATUS_VM_STEP, 0);
 }
 
 static const char *sqlite_column(struct lb_conn *conn, size_t column)
 {
-    return sqlite3_column_name(conn->last->handle, (int)column);
+    return conn->api->column_name(conn->last->handle, (int)column);
 }
 
 static struct lb_value sqlite_value(struct lb_conn *conn, size_t row, size_t column)
@@ -536,9 +541,9 @@ static struct lb_value sqlite_value(struct lb_conn *conn, size_t row, size_t col
 static int run_control(struct lb_conn *conn, enum control which, struct lb_error *err)
 {
     operation_begin(conn);
-    int code = sqlite3_step(conn->control[which]);
+    int code = conn->api->step(conn->control[which]);
     int r = code == SQLITE_DONE ? LB_OK : outcome(conn, code, err);
-    sqlite3_reset(conn->control[which]);
+    conn->api->reset(conn->control[which]);
     operation_end(conn);
     return r;
 }
@@ -566,7 +571,7 @@ static int sqlite_commit(struct lb_conn *conn, struct lb_error *err)
 
 static int sqlite_rollback(struct lb_conn *conn, struct lb_error *err)
 {
-    if (sqlite3_get_autocommit(conn->handle)) /* some errors roll back by themselves */
+    if (conn->api->get_autocommit(conn->handle)) /* some errors roll back by themselves */
         return LB_OK;
     return run_control(conn, C_ROLLBACK, err);
 }
@@ -585,13 +590,13 @@ static int read_pragma(struct lb_conn *conn, const char *name, char *buf, size_t
     char sql[60];
     sqlite3_stmt *stmt = NULL;
     snprintf(sql, sizeof sql, "PRAGMA %s", name);
-    int code = sqlite3_prepare_v2(conn->handle, sql, -1, &stmt, NULL);
+    int code = conn->api->prepare_v2(conn->handle, sql, -1, &stmt, NULL);
     if (code == SQLITE_OK)
-        code = sqlite3_step(stmt);
-    const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(stmt, 0) : NULL;
+        code = conn->api->step(stmt);
+    const char *text = code == SQLITE_ROW ? (const char *)conn->api->column_text(stmt, 0) : NULL;
     snprintf(buf, size, "%s", text != NULL ? text : "");
     int r = code == SQLITE_ROW || code == SQLITE_DONE ? 0 : outcome(conn, code, err);
-    sqlite3_finalize(stmt);
+    conn->api->finalize(stmt);
     if (r > 0)
         r = lb_fail(err, LB_E_ENV, "%s: %s", sql, conn->head.message);
     return r;
@@ -614,7 +619,7 @@ static int sqlite_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struc
                                           "mmap_size",    "temp_store"};
     static const char *const levels[] = {"off", "normal", "full", "extra"};
     char value[80];
-    fact(arg, "version", sqlite3_libversion());
+    fact(arg, "version", conn->api->libversion());
     for (size_t i = 0; i < sizeof pragmas / sizeof pragmas[0]; i++) {
         int r = read_pragma(conn, pragmas[i], value, sizeof value, err);
         if (r < 0)
@@ -653,7 +658,7 @@ const struct lb_db lb_db_sqlite = {
     .name = "sqlite",
     .product = "SQLite",
     .dialect = LB_SQL_SQLITE,
-    .uri_help = "sqlite:[PATH][?journal=wal|delete&synchronous=off|normal|full]",
+    .uri_help = "sqlite:[PATH][?journal=wal|delete&synchronous=off|normal|full&library=PATH]",
     .isolations = LB_ISO_BIT(LB_ISO_SERIALIZABLE),
     .default_isolation = LB_ISO_SERIALIZABLE,
     .match = lb_sqlite_match,

@@ -8,8 +8,18 @@
 
 enum { MOST_ARGS = 8 };
 
+/* Of the library that is at work in this thread: SQLite tells a function nothing else than a
+ * context, and what it is can only be asked of the library itself. */
+static _Thread_local const struct lb_sqlite_api *calling;
+
+void lb_sqlite_clock_calls(const struct lb_sqlite_api *api)
+{
+    calling = api;
+}
+
 /* What the functions of one connection share. */
 struct clock {
+    const struct lb_sqlite_api *api;
     sqlite3 *plain; /* has SQLite's own functions */
     sqlite3_int64 ahead_ms;
     sqlite3_int64 still_ms; /* since 1970, where it stands; 0: it runs */
@@ -26,20 +36,22 @@ static void release(void *arg)
 {
     struct function *function = arg;
     struct clock *clock = function->clock;
+    const struct lb_sqlite_api *api = clock->api;
     free(function);
     if (--clock->n_users > 0)
         return;
-    sqlite3_close(clock->plain);
+    api->close(clock->plain);
     free(clock);
 }
 
 /* SQLite's own function of the same arguments, with the clock's lead behind "now". */
 static void answer(sqlite3_context *context, int n, sqlite3_value **args)
 {
-    const struct function *function = sqlite3_user_data(context);
+    const struct lb_sqlite_api *api = calling;
+    const struct function *function = api->user_data(context);
     int at = function->n_before;
-    const char *time = n > at && sqlite3_value_type(args[at]) == SQLITE_TEXT
-                           ? (const char *)sqlite3_value_text(args[at])
+    const char *time = n > at && api->value_type(args[at]) == SQLITE_TEXT
+                           ? (const char *)api->value_text(args[at])
                            : NULL;
     bool is_now = n <= at || (time != NULL && strcasecmp(time, "now") == 0);
     const sqlite3_int64 still_ms = function->clock->still_ms;
@@ -56,28 +68,29 @@ static void answer(sqlite3_context *context, int n, sqlite3_value **args)
         n_sql += snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, "%s%s", i > 0 ? ", " : "", arg);
     }
     snprintf(sql + n_sql, sizeof sql - (size_t)n_sql, ")");
-    if (sqlite3_prepare_v2(function->clock->plain, sql, -1, &stmt, NULL) != SQLITE_OK) {
-        sqlite3_result_error(context, sqlite3_errmsg(function->clock->plain), -1);
+    if (api->prepare_v2(function->clock->plain, sql, -1, &stmt, NULL) != SQLITE_OK) {
+        api->result_error(context, api->errmsg(function->clock->plain), -1);
         return;
     }
     for (int i = 0; i < n; i++)
         if (!is_now || i != at)
-            sqlite3_bind_value(stmt, i + 1, args[i]);
+            api->bind_value(stmt, i + 1, args[i]);
     snprintf(ahead, sizeof ahead, "%+.3f seconds", (double)function->clock->ahead_ms / 1000);
     if (is_now && still_ms != 0)
-        sqlite3_bind_int64(stmt, 21, still_ms / 1000);
+        api->bind_int64(stmt, 21, still_ms / 1000);
     if (is_now)
-        sqlite3_bind_text(stmt, 20, ahead, -1, SQLITE_TRANSIENT);
-    if (sqlite3_step(stmt) == SQLITE_ROW)
-        sqlite3_result_value(context, sqlite3_column_value(stmt, 0));
-    sqlite3_finalize(stmt);
+        api->bind_text(stmt, 20, ahead, -1, SQLITE_TRANSIENT);
+    if (api->step(stmt) == SQLITE_ROW)
+        api->result_value(context, api->column_value(stmt, 0));
+    api->finalize(stmt);
 }
 
 static void set(sqlite3_context *context, int n, sqlite3_value **args)
 {
-    struct function *function = sqlite3_user_data(context);
+    const struct lb_sqlite_api *api = calling;
+    struct function *function = api->user_data(context);
     (void)n;
-    sqlite3_int64 ms = sqlite3_value_int64(args[0]);
+    sqlite3_int64 ms = api->value_int64(args[0]);
     if (strcmp(function->name, "lockbench_still") == 0)
         function->clock->still_ms = ms;
     else
@@ -92,14 +105,15 @@ static int add(sqlite3 *handle, struct clock *clock, const char *name, const cha
         return SQLITE_NOMEM;
     *function = (struct function){clock, name, call, n_before};
     clock->n_users++;
+    const struct lb_sqlite_api *api = clock->api;
     bool sets = strncmp(name, "lockbench_", 10) == 0;
     /* Deterministic, as SQLite's own are within one statement. */
-    return sqlite3_create_function_v2(handle, name, n_args,
-                                      SQLITE_UTF8 | (sets ? 0 : SQLITE_DETERMINISTIC), function,
-                                      sets ? set : answer, NULL, NULL, release);
+    return api->create_function_v2(handle, name, n_args,
+                                   SQLITE_UTF8 | (sets ? 0 : SQLITE_DETERMINISTIC), function,
+                                   sets ? set : answer, NULL, NULL, release);
 }
 
-int lb_sqlite_clock_open(sqlite3 *handle)
+int lb_sqlite_clock_open(const struct lb_sqlite_api *api, sqlite3 *handle)
 {
     static const struct {
         const char *name, *call;
@@ -118,12 +132,13 @@ int lb_sqlite_clock_open(sqlite3 *handle)
     struct clock *clock = calloc(1, sizeof *clock);
     if (clock == NULL)
         return SQLITE_NOMEM;
-    int code = sqlite3_open(":memory:", &clock->plain);
+    clock->api = api;
+    int code = api->open(":memory:", &clock->plain);
     clock->n_users = 1; /* while they are added */
     for (size_t i = 0; i < sizeof all / sizeof all[0] && code == SQLITE_OK; i++)
         code = add(handle, clock, all[i].name, all[i].call, all[i].n_before, all[i].n_args);
     if (--clock->n_users == 0) {
-        sqlite3_close(clock->plain);
+        api->close(clock->plain);
         free(clock);
     }
     return code;

@@ -7,10 +7,14 @@
 #ifndef LB_SQLITE_CLOCK_H
 #define LB_SQLITE_CLOCK_H
 
-#include <sqlite3.h>
+#include "sqlite_library.h"
+
 #include <stdbool.h>
 
 /* A code of SQLite's. */
-int lb_sqlite_clock_open(sqlite3 *handle);
+int lb_sqlite_clock_open(const struct lb_sqlite_api *api, sqlite3 *handle);
+/* Statements that this thread runs from now on are of this library. Before any that may call one of
+ * the functions. */
+void lb_sqlite_clock_calls(const struct lb_sqlite_api *api);
 
 #endif

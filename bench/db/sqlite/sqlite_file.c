@@ -50,10 +50,14 @@ static int parse_setting(char *setting, struct lb_sqlite_place *place, struct lb
         if (place->synchronous == NULL)
             return lb_fail(err, LB_E_USAGE,
                            "sqlite: synchronous is off, normal or full, not \"%s\"", value);
+    } else if (value != NULL && strcmp(setting, "library") == 0) {
+        if (value[0] == '\0')
+            return lb_fail(err, LB_E_USAGE, "sqlite: library needs the path of a shared library");
+        snprintf(place->library, sizeof place->library, "%s", value);
     } else {
         return lb_fail(err, LB_E_USAGE,
-                       "sqlite: unknown setting \"%s\"; there are journal=wal|delete and "
-                       "synchronous=off|normal|full",
+                       "sqlite: unknown setting \"%s\"; there are journal=wal|delete, "
+                       "synchronous=off|normal|full and library=PATH",
                        setting);
     }
     return 0;
@@ -82,8 +86,10 @@ int lb_sqlite_place_parse(const char *uri, struct lb_sqlite_place *ret_place, st
                        "sqlite: write sqlite:PATH, without file:; a file of that name is "
                        "sqlite:./file:...");
     if (settings != NULL) {
-        char copy[200], *rest = copy, *setting;
-        snprintf(copy, sizeof copy, "%s", settings + 1);
+        char copy[PATH_MAX], *rest = copy, *setting;
+        if (strlen(settings + 1) >= sizeof copy)
+            return lb_fail(err, LB_E_USAGE, "sqlite: the settings are too long");
+        memcpy(copy, settings + 1, strlen(settings + 1) + 1);
         while ((setting = strsep(&rest, "&")) != NULL) {
             int r = parse_setting(setting, &place, err);
             if (r < 0)

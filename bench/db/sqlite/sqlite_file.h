@@ -26,6 +26,7 @@ struct lb_sqlite_place {
     char path[PATH_MAX - 32]; /* "": a temporary file; room for the suffixes */
     const char *journal;      /* "wal", "delete" */
     const char *synchronous;  /* "off", "normal", "full" */
+    char library[PATH_MAX];   /* see sqlite_library.h; "": the linked one */
 };
 
 struct lb_sqlite_file {

@@ -4,7 +4,6 @@
 #include "sqlite_probe.h"
 
 #include <assert.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,33 +29,33 @@ int lb_sqlite_describe(const char *uri, char *label, size_t size, struct lb_erro
 static int make_database(struct lb_space *space, struct lb_error *err)
 {
     const struct lb_sqlite_place *place = &space->file.place;
+    const struct lb_sqlite_api *api = &space->api;
     const char *path = space->file.path;
     sqlite3 *handle = NULL;
     sqlite3_stmt *stmt = NULL;
     char sql[80];
     int r = 0;
-    if (sqlite3_open_v2(path, &handle,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK)
+    if (api->open_v2(path, &handle,
+                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                     NULL) != SQLITE_OK)
         goto failed;
     snprintf(sql, sizeof sql, "PRAGMA application_id = %d", LB_SQLITE_APPLICATION_ID);
-    if (sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK)
+    if (api->exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK)
         goto failed;
     snprintf(sql, sizeof sql, "PRAGMA journal_mode = %s", place->journal);
-    if (sqlite3_prepare_v2(handle, sql, -1, &stmt, NULL) != SQLITE_OK ||
-        sqlite3_step(stmt) != SQLITE_ROW)
+    if (api->prepare_v2(handle, sql, -1, &stmt, NULL) != SQLITE_OK || api->step(stmt) != SQLITE_ROW)
         goto failed;
-    const char *mode = (const char *)sqlite3_column_text(stmt, 0);
+    const char *mode = (const char *)api->column_text(stmt, 0);
     if (mode == NULL || strcmp(mode, place->journal) != 0)
         r = lb_fail(err, LB_E_ENV, "%s: the file system does not allow journal mode %s", path,
                     place->journal);
     goto out;
 failed:
     r = lb_fail(err, LB_E_ENV, "%s: %s", path,
-                handle != NULL ? sqlite3_errmsg(handle) : "out of memory");
+                handle != NULL ? api->errmsg(handle) : "out of memory");
 out:
-    sqlite3_finalize(stmt);
-    sqlite3_close(handle);
+    api->finalize(stmt);
+    api->close(handle);
     return r;
 }
 
@@ -74,7 +73,12 @@ int lb_sqlite_space_open(const struct lb_target *target, const char *hint,
         free(space);
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     }
-    int r = lb_sqlite_file_open(target->uri, &space->file, err);
+    struct lb_sqlite_place place;
+    int r = lb_sqlite_place_parse(target->uri, &place, err);
+    if (r == 0) /* before there is a file */
+        r = lb_sqlite_library_load(place.library, &space->api, err);
+    if (r == 0)
+        r = lb_sqlite_file_open(target->uri, &space->file, err);
     if (r < 0) {
         munmap(space->n_refused, sizeof *space->n_refused);
         free(space);
@@ -93,19 +97,21 @@ int lb_sqlite_space_open(const struct lb_target *target, const char *hint,
 }
 
 /* Marks the file, so that a later run does not take it for the leftovers of a dead one. */
-static int mark_kept(const char *path, struct lb_error *err)
+static int mark_kept(const struct lb_space *space, struct lb_error *err)
 {
+    const struct lb_sqlite_api *api = &space->api;
+    const char *path = space->file.path;
     sqlite3 *handle = NULL;
     char sql[60];
     int r = 0;
     snprintf(sql, sizeof sql, "PRAGMA user_version = %d", LB_SQLITE_KEPT);
-    if (sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+    if (api->open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
             SQLITE_OK ||
-        sqlite3_exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_exec(handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL) != SQLITE_OK)
+        api->exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK ||
+        api->exec(handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL) != SQLITE_OK)
         r = lb_fail(err, LB_E_ENV, "cannot mark %s as kept: %s", path,
-                    handle != NULL ? sqlite3_errmsg(handle) : "out of memory");
-    sqlite3_close(handle);
+                    handle != NULL ? api->errmsg(handle) : "out of memory");
+    api->close(handle);
     return r;
 }
 
@@ -114,7 +120,7 @@ int lb_sqlite_space_close(struct lb_space *space, bool keep, struct lb_error *er
     if (space == NULL)
         return 0;
     assert(space->conns == NULL);
-    int r = keep ? mark_kept(space->file.path, err) : 0;
+    int r = keep ? mark_kept(space, err) : 0;
     lb_sqlite_file_close(&space->file, keep);
     pthread_mutex_destroy(&space->lock);
     munmap(space->n_refused, sizeof *space->n_refused);
@@ -134,7 +140,11 @@ const char *lb_sqlite_space_name(const struct lb_space *space)
 
 int lb_sqlite_door(struct lb_space *space, struct lb_door *ret_door, struct lb_error *err)
 {
-    (void)err;
+    if (space->file.place.library[0] != '\0')
+        return lb_fail(
+            err, LB_E_USAGE,
+            "sqlite: library is for strategies of SQL: a program opens the file with the "
+            "SQLite that it has itself");
     *ret_door = (struct lb_door){0};
     snprintf(ret_door->path, sizeof ret_door->path, "%s", space->file.path);
     snprintf(ret_door->uri, sizeof ret_door->uri, "sqlite:%s", space->file.path);

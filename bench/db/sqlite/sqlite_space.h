@@ -4,12 +4,14 @@
 
 #include "db.h"
 #include "sqlite_file.h"
+#include "sqlite_library.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 struct lb_space {
     struct lb_sqlite_file file;
+    struct lb_sqlite_api api;
     pthread_mutex_t lock; /* protects conns and last_id */
     struct lb_conn *conns;
     int64_t last_id;
