@@ -84,4 +84,14 @@ like($out, qr/^\| `good-lock` \| SKIP \[1\] \|\n\n1\. skipped: SQLite does not t
 is($status, 2, 'a format that is no table');
 like($err, qr/unknown format 'tap'.*\(markdown, json\)/, 'names those that are');
 
+# Servers beside each other: a column for each, at its default level, with the name where two have one version.
+($status, $out, $err) = lockbench('verify', '-s', $lock, @short, '--isolation', 'default', '-d', 'strict=sqlite:?synchronous=full', map { ('-d', $_) } @targets);
+is($status, 0, 'by server') or diag $err;
+($head, undef, @rows) = rows($out);
+is(scalar @$head, 2 + @targets, 'a column for each server');
+is(scalar(grep { /\(default\)$/ } @$head), 1 + @targets, '... at its default level');
+is(scalar(grep { /^SQLite 3\.\d+\S*<br>/ } @$head), 1, 'the one without a name');
+is(scalar(grep { /^SQLite 3\.\d+\S* \(strict\)<br>/ } @$head), 1, '... and the one with a name');
+is(scalar(grep { $_ eq 'held' } @{$rows[0]}), 1 + @targets, 'each has a verdict');
+
 done_testing();

@@ -55,10 +55,12 @@ int lb_levels_ask(const struct lb_question *question, const struct lb_strategy *
 }
 
 bool lb_levels_include(const struct lb_db *db, const struct lb_scenario *scenario,
-                       enum lb_isolation level)
+                       enum lb_isolation level, const struct lb_args *args)
 {
     if (db == NULL)
         return level == LB_ISO_DEFAULT;
+    if (scenario->isolation == LB_ISO_DEFAULT && is_given(args, "isolation"))
+        return level == db->default_isolation;
     return scenario->isolation != LB_ISO_DEFAULT ? level == scenario->isolation
                                                  : (db->isolations & LB_ISO_BIT(level)) != 0;
 }

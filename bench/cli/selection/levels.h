@@ -11,9 +11,10 @@ int lb_levels_ask(const struct lb_question *question, const struct lb_strategy *
                   struct lb_question *ret_asked, struct lb_error *err);
 
 /* Is the level among those of the matrix? All that the engine tells apart, or the one that the
- * scenario asks for; without a database (NULL) there is none, LB_ISO_DEFAULT. */
+ * scenario asks for, or with --isolation default the engine's own; without a database (NULL) there
+ * is none, LB_ISO_DEFAULT. */
 bool lb_levels_include(const struct lb_db *db, const struct lb_scenario *scenario,
-                       enum lb_isolation level);
+                       enum lb_isolation level, const struct lb_args *args);
 
 /* Makes the cell a SKIP if the level means nothing to the engine, or is not the strategy's. */
 void lb_levels_fit(const struct lb_db *db, enum lb_isolation level, struct lb_cell *cell);

@@ -202,7 +202,7 @@ static int add_levels(struct lb_selection *selection, const struct lb_args *args
     for (int i = LB_ISO_DEFAULT; i < LB_ISOLATIONS && rc == 0; i++) {
         enum lb_isolation level = (enum lb_isolation)i;
         struct lb_question asked;
-        if (!lb_levels_include(db, &question->scenario, level))
+        if (!lb_levels_include(db, &question->scenario, level, args))
             continue;
         rc = lb_levels_ask(question, strategy, level, args, &asked, err);
         if (rc == 0)

@@ -17,14 +17,24 @@ static const char *topology_words(const char *topology)
     return "";
 }
 
+/* By the user: -d old=URI. */
+static bool is_named(const struct lb_matrix_column *column)
+{
+    size_t n = strlen(column->db->name);
+    return strncmp(column->engine, column->db->name, n) != 0 ||
+           (column->engine[n] != '\0' && column->engine[n] != ':');
+}
+
 char *lb_matrix_engine_title(const struct lb_matrix_column *column, char *buf, size_t size)
 {
     if (column->db == NULL)
         snprintf(buf, size, "no database");
     else
-        snprintf(buf, size, "%s%s%s%s%s", column->db->product,
+        snprintf(buf, size, "%s%s%s%s%s%s%s%s", column->db->product,
                  column->version[0] != '\0' ? " " : "", column->version,
-                 topology_words(column->topology), column->is_pooled ? " through a pooler" : "");
+                 topology_words(column->topology), column->is_pooled ? " through a pooler" : "",
+                 is_named(column) ? " (" : "", is_named(column) ? column->engine : "",
+                 is_named(column) ? ")" : "");
     return buf;
 }
 

@@ -6,7 +6,8 @@
 
 #include "matrix.h"
 
-/* "PostgreSQL 15.18 through a pooler"; "PostgreSQL" if no run told the version. */
+/* "PostgreSQL 15.18 through a pooler (old)", with the name that the user gave; "PostgreSQL" if no
+ * run told the version. */
 char *lb_matrix_engine_title(const struct lb_matrix_column *column, char *buf, size_t size);
 
 /* "read committed (default), kill" */
