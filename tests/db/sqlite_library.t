@@ -44,7 +44,7 @@ SKIP: {
     chomp $newest;
     ($newest) = $newest =~ /^(sqlite:\S+)$/m;
     my ($library) = $newest =~ /library=(.*)/;
-    # As the library says of itself; the newest is not older than the linked one.
+    # The version in the file. The newest is not older than the linked one.
     my ($built) = map { /^(3\.\d+\.\d+)$/ } split /\n/, `strings -n 5 $library`;
     my $version = version($newest);
     isnt($version, $linked, "$version is not the linked $linked");

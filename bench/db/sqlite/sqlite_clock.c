@@ -8,8 +8,8 @@
 
 enum { MOST_ARGS = 8 };
 
-/* Of the library that is at work in this thread: SQLite tells a function nothing else than a
- * context, and what it is can only be asked of the library itself. */
+/* The library that runs statements in this thread. SQLite passes a context to a function, and only
+ * the library that made it can read it. */
 static _Thread_local const struct lb_sqlite_api *calling;
 
 void lb_sqlite_clock_calls(const struct lb_sqlite_api *api)

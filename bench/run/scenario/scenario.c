@@ -50,8 +50,7 @@ const struct lb_key lb_scenario_keys[] = {
     KEY("writers", LB_KEY_COUNT, writers, LB_KEY_LOCK, "N",
         "number of workers that always ask in exclusive mode, while all others read; 0: by shared"),
     KEY("hold", LB_KEY_HOLD, hold_ns, LB_KEY_BOTH, "TIME",
-        "time inside the hold, or spent on one item: 5ms, exp:5ms, lognormal:5ms,1.2, "
-        "pareto:5ms,2.5, file:FILE"),
+        "time of a hold, or on one item: 5ms, exp:5ms, ..."),
     KEY("think", LB_KEY_TIME, think_ns, LB_KEY_LOCK, "TIME",
         "pause between a release and the next acquire"),
     KEY("poll", LB_KEY_TIME, poll_ns, LB_KEY_BOTH, "TIME",
