@@ -1,40 +1,56 @@
 #!/usr/bin/env perl
-# Three limits of one job a customer, each with a broken twin (tests/strangers/one-a-key.sql), and whose turn it is among tenants
-# (tests/strangers/tenants.sql).
+# Where the machine gives no more descriptors, processes or threads, a command ends by itself, with one line and the
+# status of the environment, and leaves nothing behind.
 use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use JSON::PP;
 use Lockbench;
 use Test::More;
 
-my $folder = "$ENV{LB_SOURCE}/tests/strangers";
-my @uris = grep { length } split /\n/, $ENV{LB_TEST_URIS} // '';
+my $lock = good_lock();
+my $tmp = scratch() . '/limits';
+mkdir $tmp or die;
+chmod 0777, $tmp;
+chmod 0644, $lock;
+$ENV{TMPDIR} = $tmp;
+my @many = ('-s', $lock, '-S', 'mutex-hot', '-d', 'sqlite:', '--workers', '100', '--duration', '100ms', '--warmup', '0', '--quiet');
 
-# --- limits: every order of two workers' statements; a place that is given back twice needs a rescuer ---
-my @rescued = ('--items', 2, '--rounds', 2, '--rescuers', 1, '--steps', 'clock', '--preemptions', 1, '--time', '5s');
-for my $uri (grep { /^postgres/ } @uris) {
-    for my $case (['exists', 0], ['exists-blind', 1], ['advisory', 0], ['advisory-blind', 1], ['slot', 0], ['slot-any', 1, @rescued]) {
-        my ($take, $wanted, @more) = @$case;
-        my ($status, $out) = lockbench('explore', '-s', "$folder/one-a-key.sql", '-d', $uri, '--opt', "take=$take", '-q', @more);
-        is($status, $wanted, "one-a-key, take=$take: " . ($wanted ? 'violated' : 'held')) or diag $out;
-        like($out, $wanted ? qr/^  key-limit +violated/m : qr/^  complete.*^  key-limit +held/ms, '... as the verdict says');
-    }
+sub ends_with_a_line
+{
+    my ($name, $limit, $as, @args) = @_;
+    my @account = $as ? ('setpriv', '--reuid', $as, '--regid', $as, '--clear-groups') : ();
+    my $run = start_program('timeout', '-s', 'KILL', '60', @account, 'prlimit', $limit, $ENV{LOCKBENCH}, @args);
+    my ($status, $out, $err) = finish($run);
+    is($status, 3, "$name: exit status") or diag $out, $err;
+    is(scalar(() = $err =~ /\n/g), 1, '... and one line') or diag $err;
+    is_deeply([glob "$tmp/*"], [], '... and nothing is left behind');
 }
 
-# --- tenants: one has 80 % of the jobs ---
-for my $uri ('sqlite:', grep { /^postgres/ } @uris) {
-    my ($engine) = $uri =~ /^(\w+)/;
-    my %served;
-    for my $take ('turns', 'oldest', 'aged') {
-        my ($status, $out, $err) = lockbench('run', '-s', "$folder/tenants.sql", '-d', $uri, '-S', 'drain', '--backlog', 300, '--hold', 0, '--workers', 4,
-            '--tenants', 'hot:0.8,small:4', '--opt', "take=$take", '--format', 'json');
-        is($status, 0, "$engine, take=$take: held") or diag "$out$err";
-        my ($hot) = grep { $_->{name} eq 'tenant 0' } @{ decode_json($out)->{cells}[0]{runs}[0]{measures}{waits}{tenant} };
-        $served{$take} = $hot->{served}{value};
+for my $processes (1, 2, 10) {
+    ends_with_a_line("20 descriptors, $processes processes", '--nofile=20', undef, 'run', @many, '--processes', $processes);
+}
+ends_with_a_line('20 descriptors, threads', '--nofile=20', undef, 'run', @many);
+
+# A file of a few bytes: the lock of a run is not written whole. What is said goes to a pipe.
+for my $command ('run', 'explore') {
+    my @args = $command eq 'run' ? @many : ('-s', $lock, '-d', 'sqlite:', '--quiet');
+    open my $pipe, '-|', 'sh', '-c', 'exec "$@" 2>&1 >/dev/null', 'sh', 'timeout', '-s', 'KILL', '60', 'prlimit', '--fsize=20', $ENV{LOCKBENCH}, $command, @args or die;
+    my @lines = <$pipe>;
+    close $pipe;
+    is($? >> 8, 3, "files of 20 bytes, $command: exit status");
+    is(scalar(@lines), 1, '... and one line') or diag @lines;
+    is_deeply([glob "$tmp/*"], [], '... and nothing is left behind');
+}
+
+# A limit on processes is for all of a user's: a user that has no others.
+SKIP: {
+    skip 'not root: other processes of this user count, too', 4 * 3 if $> != 0;
+    my $user = 60000 + $$ % 5000;
+    skip 'other users may not execute lockbench', 4 * 3
+        if system('setpriv', '--reuid', $user, '--regid', $user, '--clear-groups', 'sh', '-c', "'$ENV{LOCKBENCH}' --version >/dev/null 2>&1 && test -r '$lock'") != 0;
+    for my $how (['--processes', '50'], ['--fault', 'kill'], ['--processes', '2'], []) {
+        ends_with_a_line("12 processes, @$how", '--nproc=12', $user, 'run', @many, @$how);
     }
-    cmp_ok($served{turns}, '<', 1.3, "$engine: who goes round the tenants serves the hot one its fair share");
-    cmp_ok($served{oldest}, '>', 2, '... and who takes the oldest serves it far more');
 }
 done_testing();

@@ -1,0 +1,40 @@
+#!/usr/bin/env perl
+# Three limits of one job a customer, each with a broken twin (tests/strangers/one-a-key.sql), and whose turn it is among tenants
+# (tests/strangers/tenants.sql).
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my $folder = "$ENV{LB_SOURCE}/tests/strangers";
+my @uris = grep { length } split /\n/, $ENV{LB_TEST_URIS} // '';
+
+# --- limits: every order of two workers' statements; a place that is given back twice needs a rescuer ---
+my @rescued = ('--items', 2, '--rounds', 2, '--rescuers', 1, '--steps', 'clock', '--preemptions', 1, '--time', '5s');
+for my $uri (grep { /^postgres/ } @uris) {
+    for my $case (['exists', 0], ['exists-blind', 1], ['advisory', 0], ['advisory-blind', 1], ['slot', 0], ['slot-any', 1, @rescued]) {
+        my ($take, $wanted, @more) = @$case;
+        my ($status, $out) = lockbench('explore', '-s', "$folder/one-a-key.sql", '-d', $uri, '--opt', "take=$take", '-q', @more);
+        is($status, $wanted, "one-a-key, take=$take: " . ($wanted ? 'violated' : 'held')) or diag $out;
+        like($out, $wanted ? qr/^  key-limit +violated/m : qr/^  complete.*^  key-limit +held/ms, '... as the verdict says');
+    }
+}
+
+# --- tenants: one has 80 % of the jobs ---
+for my $uri ('sqlite:', grep { /^postgres/ } @uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    my %served;
+    for my $take ('turns', 'oldest', 'aged') {
+        my ($status, $out, $err) = lockbench('run', '-s', "$folder/tenants.sql", '-d', $uri, '-S', 'drain', '--backlog', 300, '--hold', 0, '--workers', 4,
+            '--tenants', 'hot:0.8,small:4', '--opt', "take=$take", '--format', 'json');
+        is($status, 0, "$engine, take=$take: held") or diag "$out$err";
+        my ($hot) = grep { $_->{name} eq 'tenant 0' } @{ decode_json($out)->{cells}[0]{runs}[0]{measures}{waits}{tenant} };
+        $served{$take} = $hot->{served}{value};
+    }
+    cmp_ok($served{turns}, '<', 1.3, "$engine: who goes round the tenants serves the hot one its fair share");
+    cmp_ok($served{oldest}, '>', 2, '... and who takes the oldest serves it far more');
+}
+done_testing();
