@@ -5,6 +5,7 @@
  */
 #include "plan_limits.h"
 
+#include "attributes.h"
 #include "costs.h"
 #include "units.h"
 
@@ -84,6 +85,26 @@ static void add_hold(struct limits *limits, const struct lb_cell *cell, double r
              places, lb_format_ns(scenario->hold_ns, hold, sizeof hold), places > 1 ? "" : "s",
              lb_format_count(ceiling, most, sizeof most), rate / ceiling * 100);
     add(limits, "hold", rate / ceiling, text);
+}
+
+/* Of many keys the hottest one is the part that is not done in parallel. */
+static void add_key(struct limits *limits, const struct lb_cell *cell, double rate)
+{
+    const struct lb_scenario *scenario = &cell->scenario;
+    const uint32_t most_in_hand = cell->n_runs > 0 ? cell->runs[0]->key_limit : 0;
+    char hold[32], most[32], text[300];
+    if (scenario->shape != LB_QUEUE || scenario->hold_ns == 0 || most_in_hand == 0)
+        return;
+    double share = lb_attributes_hottest(scenario);
+    double ceiling = most_in_hand / share / ((double)scenario->hold_ns / 1e9);
+    snprintf(text, sizeof text,
+             "the hottest key, which has %.0f %% of the items: %u of them at a time for %s allow%s "
+             "at most %s/s of all, with any number of workers (Amdahl's law), and %.0f %% of that "
+             "was reached",
+             share * 100, most_in_hand, lb_format_ns(scenario->hold_ns, hold, sizeof hold),
+             most_in_hand > 1 ? "" : "s", lb_format_count(ceiling, most, sizeof most),
+             rate / ceiling * 100);
+    add(limits, "key", rate / ceiling, text);
 }
 
 /* What the engine's names of waits stand for. */
@@ -193,6 +214,7 @@ size_t lb_plan_limits(const struct lb_report *report, const struct lb_plan *plan
         return 0;
     lb_cell_summarise(cell, &summary);
     add_hold(&limits, cell, summary.successes_per_s);
+    add_key(&limits, cell, summary.successes_per_s);
     add_waits(&limits, cell);
     add_tries(&limits, cell, one, &summary);
     add_retries(&limits, cell);

@@ -8,7 +8,7 @@
 enum { LB_PLAN_LIMITS = 8, LB_PLAN_CHOICES = 16 };
 
 struct lb_plan_limit {
-    const char *cause; /* "hold", "locks", "log", "disk", "processor", "tries", "client" */
+    const char *cause; /* "hold", "key", "locks", "log", "disk", "processor", "tries", "client" */
     double share;      /* the used share: of the workers' time, of a ceiling, of cores */
     char text[300];
 };

@@ -590,6 +590,7 @@ int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
     if (rc == 0 && n_carriers > 0)
         rc = lb_carriers_start(run, n_carriers, err);
     run->outcome->n_threads = n_carriers > 0 ? n_carriers : run->n_workers;
+    run->outcome->key_limit = run->plan.program != NULL ? run->plan.program->key_limit : 0;
     for (; n_carriers == 0 && run->n_started < run->n_workers && rc == 0; run->n_started += rc == 0)
         rc = lb_worker_start(&run->workers[run->n_started], err);
     if (rc == 0)

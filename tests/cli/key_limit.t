@@ -65,6 +65,13 @@ for my $uri (grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '') {
     like($out, qr/explore\+key /, '... and verify plans it');
 }
 
+# --- plan: the hottest key bounds the throughput: 1 of half the items at a time, 20 ms each ---
+($status, $out, $err) = lockbench('plan', '-s', $file, '--opt', 'limit=1', '--keys', 2, '--hold', '20ms', '--workers', '1,2,3,4,5,6', '--duration', '300ms',
+    '--warmup', 0, '--repeat', 1, '--format', 'json', '-q');
+my ($key) = grep { $_->{cause} eq 'key' } @{ decode_json($out)->{plans}[0]{limits} };
+like($key->{text} // 'none', qr/^the hottest key, which has 50 % of the items: 1 of them at a time for 20\.0 ms allows at most 100\/s of all/, 'plan names the hottest key')
+    or diag $err;
+
 # --- bad input ---
 for my $case (
     [['--priority', '0:0.5'], qr/priority: '0:0\.5' is not a list of shares that sum up to 1, such as 0:0\.9,9:0\.1/],

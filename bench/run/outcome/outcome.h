@@ -112,6 +112,7 @@ struct lb_outcome {
     uint64_t start_ns; /* monotonic: zero of all times in witnesses */
     int64_t start_unix_ms;
     uint64_t elapsed_ns; /* the measured part */
+    uint32_t key_limit;  /* items of one key in hand at most, as the file says; 0: not known */
     struct lb_counts counts[LB_MEASURES];
     struct lb_histogram *service[LB_MEASURES];  /* from the actual start; NULL if unused */
     struct lb_histogram *response[LB_MEASURES]; /* from the intended start; NULL in closed loop */

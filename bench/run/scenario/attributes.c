@@ -163,9 +163,22 @@ static uint32_t value_of(const struct lb_attribute_source *source, enum lb_attri
            (parts->part[i].n > 1 ? (uint32_t)lb_random_below(&random, parts->part[i].n) : 0);
 }
 
+static uint32_t n_keys_of(const struct lb_scenario *scenario)
+{
+    return scenario->keys > 0 ? (uint32_t)scenario->keys : USUAL_KEYS;
+}
+
+double lb_attributes_hottest(const struct lb_scenario *scenario)
+{
+    double *keys = lb_zipf_new(n_keys_of(scenario), scenario->key_zipf);
+    double share = keys != NULL ? keys[0] : 1;
+    free(keys);
+    return share;
+}
+
 struct lb_attribute_source *lb_attributes_new(const struct lb_scenario *scenario, uint64_t seed)
 {
-    uint32_t n_keys = scenario->keys > 0 ? (uint32_t)scenario->keys : USUAL_KEYS;
+    uint32_t n_keys = n_keys_of(scenario);
     struct attributes *a = malloc(sizeof *a + n_keys * sizeof *a->keys);
     double *keys = lb_zipf_new(n_keys, scenario->key_zipf);
     if (a != NULL && keys != NULL) {

@@ -10,6 +10,8 @@
 int lb_attributes_check(const char *key, const char *text, struct lb_error *err);
 /* Caller frees with free. NULL: out of memory. The texts of the scenario were checked. */
 struct lb_attribute_source *lb_attributes_new(const struct lb_scenario *scenario, uint64_t seed);
+/* The share of the items that the most frequent key has. */
+double lb_attributes_hottest(const struct lb_scenario *scenario);
 /* True if an item may be due later than it is put. */
 bool lb_attributes_delay(const struct lb_scenario *scenario);
 
