@@ -179,6 +179,17 @@ my ($without, $with) = $slower->{reason} =~ /(\d+) steps, and (\d+)/;
 cmp_ok($without, '>=', 10 * $with, 'all rows are read in place of one');
 like($result->{summary}, qr/, 1 only make it faster \(without them more is read or locked\), /, 'the sentence');
 
+# An operator's recover takes what the living have, and breaks guarantees: answers and rows are compared.
+($status, $out, $err) = lockbench('mutate', '-s', 'unique-mutex', '-d', 'sqlite:', '--budget', '120s', '--format', 'json');
+$result = decode_json($out);
+is($result->{counts}{not_shown}, 0, 'unique-mutex: each clause has a verdict') or diag $out;
+my ($late) = grep { $_->{section} eq 'release' && $_->{clause} eq "state = 'running'" } @{$result->{mutants}};
+is("$late->{verdict}, $late->{violated}", 'needed, other answers', 'unique-mutex: a release behind a recover');
+my ($recover) = grep { $_->{section} eq 'recover' } @{$result->{mutants}};
+is("$recover->{verdict}, $recover->{violated}", 'needed, other answers', 'unique-mutex: a recover of what is done');
+my ($deleted) = grep { $_->{kind} eq 'delete' } @{$result->{mutants}};
+is("$deleted->{verdict}, $deleted->{violated}", 'needed, other rows', 'unique-mutex: a release that deletes the row');
+
 # No clause of a broken lock is judged.
 my $broken = spew('broken-lock.sql', slurp($lock) =~ s/owner IS NULL OR/1 = 1 OR/r);
 ($status, $out, $err) = lockbench('mutate', '-s', $broken, '-d', 'sqlite:');
