@@ -38,7 +38,6 @@ static size_t shared_size(uint32_t n_workers)
 }
 
 /* Items beyond this many are judged from the history alone. */
-enum { WATCHED_ITEMS = 1 << 24 };
 
 /* Service and response of each measure, and the pacing. */
 /* After how long a retried item is due, at most: the run waits for it. */
@@ -345,12 +344,12 @@ static int make_plan(struct lb_active_run *run, struct lb_error *err)
 static int open_records(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
-    run->live = lb_live_new(
-        &(struct lb_live_size){.n_resources = run->plan.n_resources,
-                               .capacity = run->capacity,
-                               .n_items = request->scenario->shape == LB_QUEUE ? WATCHED_ITEMS : 0,
-                               .first_worker = run->share.first_worker,
-                               .n_workers = run->n_slots});
+    run->live =
+        lb_live_new(&(struct lb_live_size){.n_resources = run->plan.n_resources,
+                                           .capacity = run->capacity,
+                                           .has_items = request->scenario->shape == LB_QUEUE,
+                                           .first_worker = run->share.first_worker,
+                                           .n_workers = run->n_slots});
     if (run->live == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     if (!request->record)
@@ -482,9 +481,8 @@ static int make_load(struct lb_active_run *run, struct lb_error *err)
         lb_schedule_share(&team->schedule, run->share.arrivals);
     }
     if (team->open_loop && scenario->shape == LB_QUEUE) {
-        team->n_due = WATCHED_ITEMS;
-        team->due_ns = lb_shared_new(WATCHED_ITEMS * sizeof *team->due_ns);
-        if (team->due_ns == NULL)
+        team->due = lb_shared_new(LB_WATCHED_ITEMS * sizeof *team->due);
+        if (team->due == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory for the items' times");
     }
     if (scenario->shape == LB_LOCK && scenario->zipf > 0) {
@@ -637,8 +635,8 @@ void lb_run_release(struct lb_active_run *run)
         lb_carriers_release(run);
         lb_pool_free(run->team->pool);
     }
-    if (run->team != NULL && run->team->due_ns != NULL)
-        lb_shared_free(run->team->due_ns, run->team->n_due * sizeof *run->team->due_ns);
+    if (run->team != NULL)
+        lb_shared_free(run->team->due, LB_WATCHED_ITEMS * sizeof *run->team->due);
     if (run->team != NULL) {
         lb_schedule_close(&run->team->schedule);
         lb_service_release(&run->team->service);

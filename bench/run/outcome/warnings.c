@@ -314,6 +314,16 @@ static void warn_of_no_work(struct lb_active_run *run)
         warn_of_backlog(run, n_served);
 }
 
+/* Open loop: their waits are in no percentile. */
+static void warn_of_the_displaced(struct lb_active_run *run)
+{
+    uint64_t n = atomic_load(&run->team->n_displaced);
+    if (n > 0)
+        warn(run->outcome,
+             "the waits of %llu items are not known: more than %d items were on their way",
+             (unsigned long long)n, LB_WATCHED_ITEMS);
+}
+
 void lb_run_warn_of_ends(struct lb_active_run *run)
 {
     warn_of_deaths(run);
@@ -340,6 +350,7 @@ void lb_run_warn(struct lb_active_run *run)
     warn_of_stalls(run->outcome);
     warn_of_the_dead(run);
     warn_of_the_taken(run->outcome);
+    warn_of_the_displaced(run);
     warn_of_the_unended(run);
     if (run->is_endless)
         warn_of_the_endless(run);

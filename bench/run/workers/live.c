@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "shared.h"
+#include "watched.h"
 
 #include <stdatomic.h>
 
@@ -25,9 +26,8 @@ struct lb_live {
     size_t size; /* of this struct with its resources */
     uint32_t n_resources;
     uint32_t first_worker, n_workers;
-    struct tally *tallies; /* one per worker */
-    uint64_t n_items;
-    _Atomic uint32_t *items; /* the worker that has claimed item i + 1, + 1 */
+    struct tally *tallies;   /* one per worker */
+    _Atomic uint64_t *items; /* see mark_of(); NULL: no queue */
     _Atomic uint64_t n_overlaps;
     /* Of the first overlap; written by whoever raises n_overlaps from 0. */
     uint32_t resource, first, second;
@@ -45,13 +45,12 @@ struct lb_live *lb_live_new(const struct lb_live_size *of)
     live->n_resources = of->n_resources;
     live->first_worker = of->first_worker;
     live->n_workers = of->n_workers;
-    live->n_items = of->n_items;
     for (uint32_t i = 0; i < of->n_resources; i++)
         live->resources[i].capacity = of->capacity != NULL ? of->capacity[i] : 1;
     live->tallies = lb_shared_new(of->n_workers * sizeof *live->tallies);
-    if (of->n_items > 0)
-        live->items = lb_shared_new(of->n_items * sizeof *live->items);
-    if (live->tallies == NULL || (of->n_items > 0 && live->items == NULL)) {
+    if (of->has_items)
+        live->items = lb_shared_new(LB_WATCHED_ITEMS * sizeof *live->items);
+    if (live->tallies == NULL || (of->has_items && live->items == NULL)) {
         lb_live_free(live);
         return NULL;
     }
@@ -63,7 +62,7 @@ void lb_live_free(struct lb_live *live)
     if (live == NULL)
         return;
     if (live->items != NULL)
-        lb_shared_free(live->items, live->n_items * sizeof *live->items);
+        lb_shared_free(live->items, LB_WATCHED_ITEMS * sizeof *live->items);
     if (live->tallies != NULL)
         lb_shared_free(live->tallies, live->n_workers * sizeof *live->tallies);
     lb_shared_free(live, live->size);
@@ -161,27 +160,46 @@ bool lb_live_is_taken_over(const struct lb_live *live, uint32_t number, uint32_t
     return writer != 0 && writer != worker + 1;
 }
 
+/* The item, and the worker that has claimed it, + 1. */
+enum { WORKER_BITS = 20 };
+static const uint64_t WORKER_MASK = (UINT64_C(1) << WORKER_BITS) - 1;
+
+static uint64_t mark_of(int64_t id, uint32_t worker)
+{
+    return (uint64_t)id << WORKER_BITS | (worker + 1);
+}
+
+/* Is the mark of this item? Another item's says nothing of it. */
+static bool is_of(uint64_t mark, int64_t id)
+{
+    return mark >> WORKER_BITS == (uint64_t)id;
+}
+
 void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker)
 {
-    if (id < 1 || (uint64_t)id > live->n_items)
+    if (id < 1 || live->items == NULL)
         return;
-    uint32_t before = atomic_exchange(&live->items[id - 1], worker + 1);
-    if (before != 0)
-        overlap(live, (uint32_t)id, before - 1, worker);
+    uint64_t before = atomic_exchange(&live->items[lb_watched_place(id)], mark_of(id, worker));
+    if (is_of(before, id))
+        overlap(live, (uint32_t)id, (uint32_t)(before & WORKER_MASK) - 1, worker);
 }
 
 bool lb_live_item_is_taken_over(const struct lb_live *live, int64_t id, uint32_t worker)
 {
-    if (id < 1 || (uint64_t)id > live->n_items)
+    if (id < 1 || live->items == NULL)
         return false;
-    uint32_t owner = atomic_load_explicit(&live->items[id - 1], memory_order_relaxed);
-    return owner != 0 && owner != worker + 1;
+    uint64_t owner = atomic_load_explicit(&live->items[lb_watched_place(id)], memory_order_relaxed);
+    return is_of(owner, id) && owner != mark_of(id, worker);
 }
 
 void lb_live_item_back(struct lb_live *live, int64_t id)
 {
-    if (id >= 1 && (uint64_t)id <= live->n_items)
-        atomic_store(&live->items[id - 1], 0);
+    if (id < 1 || live->items == NULL)
+        return;
+    _Atomic uint64_t *place = &live->items[lb_watched_place(id)];
+    uint64_t mark = atomic_load(place);
+    if (is_of(mark, id)) /* if another worker's mark is there by now, it stays */
+        atomic_compare_exchange_strong(place, &mark, 0);
 }
 
 void lb_live_die(struct lb_live *live, uint32_t number, bool shared, uint32_t worker)

@@ -27,8 +27,8 @@ struct lb_live; /* shared by all workers of one process */
 
 struct lb_live_size {
     uint32_t n_resources;
-    const uint32_t *capacity; /* one per resource; NULL: 1 of each */
-    uint64_t n_items;
+    const uint32_t *capacity;         /* one per resource; NULL: 1 of each */
+    bool has_items;                   /* of a queue */
     uint32_t first_worker, n_workers; /* their numbers go up from the first */
 };
 
@@ -48,8 +48,8 @@ bool lb_live_is_held(const struct lb_live *live, uint32_t resource);
 /* Is one inside who is not this worker? */
 bool lb_live_is_taken_over(const struct lb_live *live, uint32_t resource, uint32_t worker);
 
-/* Queues: an item was claimed; it may be claimed again after lb_live_item_back. Items beyond
- * n_items are not watched. */
+/* Queues: an item was claimed; it may be claimed again after lb_live_item_back. An item
+ * that a later one has displaced is not watched (watched.h). */
 void lb_live_item(struct lb_live *live, int64_t id, uint32_t worker);
 /* Has another claimed it since this worker did? */
 bool lb_live_item_is_taken_over(const struct lb_live *live, int64_t id, uint32_t worker);

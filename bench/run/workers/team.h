@@ -16,6 +16,7 @@
 #include "run_plan.h"
 #include "schedule.h"
 #include "service.h"
+#include "watched.h"
 
 struct lb_pool;
 struct lb_worker_events;
@@ -76,10 +77,10 @@ struct lb_team {
     struct lb_schedule schedule; /* open loop */
     bool open_loop;
     uint64_t schedule_start_ns;
-    _Atomic uint64_t *due_ns; /* open loop, queues: when item i + 1 was meant to arrive */
-    uint64_t n_due;
-    _Atomic uint64_t measure_ns; /* when the measured part began; 0 before */
-    _Atomic uint64_t stop_ns;    /* and ended; 0: not yet */
+    _Atomic uint64_t *due;        /* open loop, queues: lb_due_mark() of items on their way */
+    _Atomic uint64_t n_displaced; /* claimed items that were not in it any more */
+    _Atomic uint64_t measure_ns;  /* when the measured part began; 0 before */
+    _Atomic uint64_t stop_ns;     /* and ended; 0: not yet */
     /* Producers between their look at the phase and their item's epoch, and recoveries. */
     _Atomic uint32_t n_adding;
     _Atomic uint64_t epoch; /* grows whenever an item may have become claimable, or stopped being */

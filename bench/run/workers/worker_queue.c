@@ -261,11 +261,16 @@ static enum lb_op update_chunk(struct lb_worker *worker, const struct lb_item *i
 static void note_arrival(struct lb_worker *worker, int64_t id, uint64_t claimed_ns)
 {
     struct lb_team *team = worker->team;
-    if (!team->open_loop || id < 1 || (uint64_t)id > team->n_due || !worker->op.measured)
+    uint64_t after_ns = 0;
+    if (!team->open_loop || id < 1 || !worker->op.measured)
         return;
-    uint64_t due_ns = atomic_load_explicit(&team->due_ns[id - 1], memory_order_relaxed);
-    if (due_ns == 0)
+    uint64_t mark = atomic_load_explicit(&team->due[lb_watched_place(id)], memory_order_relaxed);
+    if (!lb_due_read(mark, id, &after_ns)) {
+        if ((uint64_t)id > team->scenario->backlog) /* which does not arrive */
+            atomic_fetch_add_explicit(&team->n_displaced, 1, memory_order_relaxed);
         return;
+    }
+    uint64_t due_ns = team->schedule_start_ns + after_ns;
     lb_histogram_record(worker->response[LB_M_ACQUIRE], claimed_ns - due_ns);
     lb_coarse_record(&worker->coarse, claimed_ns - due_ns);
 }
@@ -612,8 +617,10 @@ static void put_items(struct lb_worker *worker, int64_t id, uint32_t n)
     struct lb_team *team = worker->team;
     if (!team->open_loop)
         worker->op.measured = lb_team_phase(team) == LB_PHASE_MEASURE;
-    if (team->open_loop && (uint64_t)id <= team->n_due)
-        atomic_store_explicit(&team->due_ns[id - 1], worker->intended_ns, memory_order_relaxed);
+    if (team->open_loop)
+        atomic_store_explicit(&team->due[lb_watched_place(id)],
+                              lb_due_mark(id, worker->intended_ns - team->schedule_start_ns),
+                              memory_order_relaxed);
     if (team->scenario->classes > 1)
         worker->actor.task_class =
             lb_class_name(team->scenario, lb_class_of(team->scenario, id), worker->class_name);
