@@ -379,11 +379,13 @@ static bool may_show(const struct lb_break *b, const struct lb_cell *cell,
                      enum lb_guarantee guarantee)
 {
     const char *fault = lb_fault_name(cell->scenario.fault), *topology = topology_of(cell);
+    /* A target with a name is still of its engine. */
+    const char *engine = cell->target != NULL ? cell->target->db->name : cell->engine;
     return b->guarantee == guarantee && meets(cell, b->options, true) &&
            meets(cell, b->room, false) &&
            (b->faults == NULL || in_list(fault, strlen(fault), b->faults)) &&
            (b->topologies == NULL || in_list(topology, strlen(topology), b->topologies)) &&
-           (b->engines == NULL || in_list(cell->engine, strcspn(cell->engine, ":"), b->engines));
+           (b->engines == NULL || in_list(engine, strcspn(engine, ":"), b->engines));
 }
 
 /* The n-th known break of the guarantee that may show in this cell: its strategy's, then, of a

@@ -94,4 +94,12 @@ is(scalar(grep { /^SQLite 3\.\d+\S*<br>/ } @$head), 1, 'the one without a name')
 is(scalar(grep { /^SQLite 3\.\d+\S* \(strict\)<br>/ } @$head), 1, '... and the one with a name');
 is(scalar(grep { $_ eq 'held' } @{$rows[0]}), 1 + @targets, 'each has a verdict');
 
+# A name does not hide the engine, on which a break is known.
+my ($postgres) = grep { /^postgres/ } @targets;
+if (defined $postgres) {
+    ($status, $out, $err) = lockbench('verify', '-s', 'count-gate', '--matrix', '-q', '--isolation', 'default', '-d', "named=$postgres");
+    is($status, 0, 'a known break on a server with a name') or diag $out, $err;
+    unlike($out, qr/VIOLATED\*\* \[/, '... is not called unknown');
+}
+
 done_testing();
