@@ -14,15 +14,15 @@ my $seed = $ENV{LB_TEST_SEED} // time ^ $$ << 8;
 srand $seed;
 
 # --- random histories ---
-# Items [tenant, priority, put, claimed or undef]; a few tenants, so that each has a row.
+# Items [tenant, priority, put, claimed or undef, requested]; a few tenants, so that each has a row.
 sub write_history
 {
     my ($name, @items) = @_;
     my @lines;
     for my $i (0 .. $#items) {
-        my ($tenant, $priority, $put, $claimed) = @{ $items[$i] };
+        my ($tenant, $priority, $put, $claimed, $requested) = @{ $items[$i] };
         push @lines, [$put, {f => 'put', type => 'invoke', log => 2 * $i, value => $i, tenant => $tenant, priority => $priority}], [$put, {f => 'put', type => 'ok', log => 2 * $i, value => $i}];
-        push @lines, [$claimed, {f => 'claim', type => 'invoke', log => 2 * $i + 1}], [$claimed, {f => 'item', type => 'info', log => 2 * $i + 1, value => $i}],
+        push @lines, [$requested // $claimed, {f => 'claim', type => 'invoke', log => 2 * $i + 1}], [$claimed, {f => 'item', type => 'info', log => 2 * $i + 1, value => $i}],
             [$claimed, {f => 'claim', type => 'ok', log => 2 * $i + 1}] if defined $claimed;
     }
     my $n = @lines;
@@ -36,14 +36,14 @@ sub write_history
     return spew($name, $text);
 }
 
-# Of each claim, in the order of the answers: which tenants had an item that was put by then and not claimed before?
+# Of each claim, in the order of the answers: which tenants had an item that was put before and requested later? And its own.
 sub served_by_hand
 {
     my ($tenant, @items) = @_;
     my ($claims, $due) = (0, 0);
     for my $claim (grep { defined $_->[3] } @items) {
         my $now = $claim->[3];
-        my %has_work = map { ($_->[0] => 1) } grep { $_->[2] <= $now && (!defined $_->[3] || $_->[3] >= $now) } @items;
+        my %has_work = map { ($_->[0] => 1) } grep { $_ == $claim || ($_->[2] < $now && (!defined $_->[3] || ($_->[4] // $_->[3]) > $now)) } @items;
         $claims++ if $claim->[0] eq $tenant;
         $due += 1 / keys %has_work if $has_work{$tenant};
     }
@@ -57,7 +57,10 @@ for my $round (1 .. 40) {
     my %taken;
     for (@items) {    # no two claims at one time, and none at that of a put: there the order would be open
         my $claimed = $_->[2] + 1 + 2 * int rand 60;
-        $_->[3] = $claimed if rand() < 0.9 && !$taken{$claimed}++;
+        next if rand() < 0.1 || $taken{$claimed}++;
+        $_->[3] = $claimed;
+        $_->[4] = $claimed - int rand 40;
+        $_->[4] = 0 if $_->[4] < 0;
     }
     next if !grep { defined $_->[3] } @items;
     my ($status, $out, $err) = lockbench('check', '--format', 'json', write_history('h.jsonl', @items));

@@ -1,8 +1,9 @@
 /* How long items waited, by tenant and by priority, and how much of its fair share each tenant got.
  *
- * An item waits from the answer to its put to that of its first claim. While a tenant has waiting
- * items, its fair share of each claim is one in so many tenants that have some: what it got,
- * divided by that, is 1 if it is treated as all others are, and 0 if it starves.
+ * An item waits from the answer to its put to that of its first claim. While a tenant has items
+ * that wait for certain, which is up to the request of the claim, its fair share of each claim is
+ * one in so many tenants that have some, or are served: what it got, divided by that, is 1 if it is
+ * treated as all others are, and 0 if it starves.
  */
 #include "items.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 struct stay {
-    uint64_t from, to; /* LB_NEVER: it was not claimed */
+    uint64_t from, requested, to; /* LB_NEVER: it was not claimed */
     uint32_t value, group, row;
 };
 
@@ -26,7 +27,7 @@ struct group {
 struct moment {
     uint64_t time;
     uint32_t group;
-    bool is_claim;
+    enum { IS_REQUESTED, IS_CLAIMED, IS_PUT } kind; /* in this order at one time */
 };
 
 struct tally {
@@ -62,7 +63,7 @@ static int by_time(const void *a, const void *b)
 {
     const struct moment *one = a, *other = b;
     return one->time != other->time ? (one->time > other->time) - (one->time < other->time)
-                                    : (int)one->is_claim - (int)other->is_claim;
+                                    : (int)one->kind - (int)other->kind;
 }
 
 static int by_length(const void *a, const void *b)
@@ -81,8 +82,9 @@ static int collect(struct lb_case *c, enum lb_attribute attribute, struct lb_arr
             (id->is_claimed && id->claim_high < c->warm_ns))
             continue;
         for (uint32_t i = 0; i < id->n; i++) {
-            struct stay stay = {.from = id->put_high, .to = LB_NEVER};
+            struct stay stay = {.from = id->put_high, .requested = LB_NEVER, .to = LB_NEVER};
             if (id->is_claimed) {
+                stay.requested = id->claim_low;
                 stay.to = id->claim_high;
                 stay.from = stay.from < stay.to ? stay.from : stay.to;
             }
@@ -192,15 +194,20 @@ static void share_out(struct tally *t, const struct moment *moments, size_t n, s
     double sum = 0; /* of the fair shares so far of one that always has work */
     for (size_t i = 0; i < n; i++) {
         struct group *group = &t->groups[moments[i].group];
-        if (!moments[i].is_claim) {
+        if (moments[i].kind != IS_CLAIMED) {
+            const bool is_put = moments[i].kind == IS_PUT;
             settle(t, group, sum, block);
-            n_active += group->n_waiting++ == 0;
+            n_active += is_put && group->n_waiting == 0;
+            group->n_waiting = is_put ? group->n_waiting + 1 : group->n_waiting - 1;
+            n_active -= !is_put && group->n_waiting == 0;
             continue;
         }
-        sum += 1.0 / (double)n_active;
-        t->waits->rows[group->row].served[block]++;
+        const bool is_idle = group->n_waiting == 0; /* but for this item */
+        const double share = 1.0 / (double)(n_active + is_idle);
         settle(t, group, sum, block);
-        n_active -= --group->n_waiting == 0;
+        sum += share;
+        t->waits->rows[group->row].served[block]++;
+        t->waits->rows[group->row].due[block] += is_idle ? share : 0;
         if (++done * LB_WAIT_BLOCKS / n_claims == block)
             continue;
         for (size_t g = 0; g < t->n_groups; g++)
@@ -211,15 +218,19 @@ static void share_out(struct tally *t, const struct moment *moments, size_t n, s
 
 static int measure_shares(struct tally *t)
 {
-    struct moment *moments = malloc((2 * t->n + 1) * sizeof *moments);
+    struct moment *moments = malloc((3 * t->n + 1) * sizeof *moments);
     size_t n = 0, n_claims = 0;
     if (moments == NULL)
         return LB_E_MEMORY;
     for (size_t i = 0; i < t->n; i++) {
         const struct stay *stay = &t->stays[i];
-        moments[n++] = (struct moment){.time = stay->from, .group = stay->group};
+        if (stay->from < stay->requested) {
+            moments[n++] = (struct moment){stay->from, stay->group, IS_PUT};
+            if (stay->requested != LB_NEVER)
+                moments[n++] = (struct moment){stay->requested, stay->group, IS_REQUESTED};
+        }
         if (stay->to != LB_NEVER) {
-            moments[n++] = (struct moment){stay->to, stay->group, true};
+            moments[n++] = (struct moment){stay->to, stay->group, IS_CLAIMED};
             n_claims++;
         }
     }
