@@ -21,6 +21,7 @@ INSERT INTO queue (id, class, payload)
 SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 
 -- name: claim when form=read tx=one
+-- needs: merge
 LOCK TABLE queue IN {lock_mode} MODE;
 -- require: row
 MERGE INTO queue
@@ -51,6 +52,7 @@ RETURNING merge_action() AS action, queue.id, queue.payload, queue.token;
 -- As published: any one row, in whoever's hands. One that is taken was processed, it is assumed, and is
 -- deleted; such a poll brings nothing, and must be committed all the same.
 -- name: claim when form=published tx=one commit=always
+-- needs: merge
 LOCK TABLE queue IN {lock_mode} MODE;
 -- require: row
 MERGE INTO queue

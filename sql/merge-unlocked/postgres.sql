@@ -20,6 +20,7 @@ SELECT i, :class, :payload FROM generate_series(:id::bigint, :id + :n - 1) AS i;
 -- Two sessions read the same row; the MERGE of the second waits for the first one's, and then
 -- continues with its old read.
 -- name: claim tx=one
+-- needs: merge
 -- require: row
 SELECT id FROM item WHERE class = :class AND status = 0 ORDER BY modified, id LIMIT 1;
 -- require: row
