@@ -190,6 +190,11 @@ is("$recover->{verdict}, $recover->{violated}", 'needed, other answers', 'unique
 my ($deleted) = grep { $_->{kind} eq 'delete' } @{$result->{mutants}};
 is("$deleted->{verdict}, $deleted->{violated}", 'needed, other rows', 'unique-mutex: a release that deletes the row');
 
+# However short the time is: a clause that was not asked about is not called not needed.
+($status, $out, $err) = lockbench('mutate', '-s', 'unique-mutex', '-d', 'sqlite:', '--budget', '1s', '--format', 'json');
+my ($hasty) = grep { $_->{section} eq 'recover' } @{decode_json($out)->{mutants}};
+isnt($hasty->{verdict}, 'not_needed', 'no time: a needed clause') or diag $out;
+
 # No clause of a broken lock is judged.
 my $broken = spew('broken-lock.sql', slurp($lock) =~ s/owner IS NULL OR/1 = 1 OR/r);
 ($status, $out, $err) = lockbench('mutate', '-s', $broken, '-d', 'sqlite:');

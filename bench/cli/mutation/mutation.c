@@ -127,7 +127,7 @@ static int ask(const struct lb_mutation *m, struct lb_mutation_question *questio
         return 0;
     uint64_t time_ns = 4 * question->took_ns + 5 * SECOND_NS; /* the machine may be busy */
     if (left_ns < question->took_ns + SECOND_NS / 2) {
-        judged->is_incomplete |= !question->is_extra;
+        judged->is_incomplete |= !question->is_extra || question->is_complete;
         return 0;
     }
     snprintf(subject.number, sizeof subject.number, "%s", number);
