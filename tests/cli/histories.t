@@ -51,6 +51,8 @@ my @cases = (
     ['renewal_with_effect.jsonl', 1, 'and one that did is one', @queue, '--claims', 'no-duplicate'],
     ['renewal_without_length.jsonl', 0, 'a renewal that says no length keeps no recovery off', @queue, '--claims', 'no-duplicate'],
     ['renewal_of_its_length.jsonl', 0, 'a renewal keeps recoveries off for as long as it says', @queue, '--claims', 'no-duplicate'],
+    ['key_late_complete.jsonl', 0, 'a complete of unknown outcome may end a later claim of its worker that was lost'],
+    ['key_own_complete.jsonl', 1, 'but not beside its own claim, which it ends'],
     ['beats_in_time.jsonl', 1, 'what a process that beats has is not taken, however old', @queue, '--claims', 'no-duplicate'],
     ['beats_late.jsonl', 0, 'of one that was silent for so long it is', @queue, '--claims', 'no-duplicate'],
     ['beats_before_claim.jsonl', 0, 'a claim is no sign of life', @queue, '--claims', 'no-duplicate'],

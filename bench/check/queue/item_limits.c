@@ -156,10 +156,11 @@ struct range {
 };
 
 /* True if the operation can come after the claim, or renewal: by time, and by its worker's order.
- */
+ * One of unknown outcome may take effect after later operations of its worker. */
 static bool can_follow(const struct lb_spec_op *op, const struct lb_spec_op *claim)
 {
-    return op->high >= claim->low && (op->log != claim->log || op->position > claim->position);
+    return op->high >= claim->low &&
+           (op->high == LB_NEVER || op->log != claim->log || op->position > claim->position);
 }
 
 /* True if the claim of an end may be over before it, so that it ends another's. */
@@ -176,7 +177,8 @@ static bool is_strangers(const struct range *item, const struct lb_spec_op *end)
         if (may_end && op != end && op->low <= end->high && can_follow(op, claim))
             return true;
     }
-    return recovered(item->ops, claim->detail, NULL, claim->low, LB_NEVER) <= end->high;
+    uint64_t taken = recovered(item->ops, claim->detail, NULL, claim->low, LB_NEVER);
+    return taken != LB_NEVER && taken <= end->high;
 }
 
 static void bring_forward(struct part *part, uint64_t to, uint32_t log, uint32_t position)
