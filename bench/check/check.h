@@ -127,7 +127,7 @@ struct lb_wait_row {
     uint64_t n_claimed, n_left; /* left: never claimed */
     uint64_t p50_ns, p95_ns, max_ns;
     /* By tenant, of each part of the claims: those of its own, and its fair share of those while
-     * it had work: of each claim, one in so many tenants that had some. */
+     * it had work: 1/n of each claim, where n tenants had some. */
     double served[LB_WAIT_BLOCKS], due[LB_WAIT_BLOCKS];
 };
 struct lb_waits {

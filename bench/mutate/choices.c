@@ -1,4 +1,4 @@
-/* Choices between values, and what becomes of a row that is there already: CASE, IF, INSERT IGNORE,
+/* Choices between values, and statements about a row that exists already: CASE, IF, INSERT IGNORE,
  * ON CONFLICT, ON DUPLICATE KEY. See mutants.h. */
 #include "making.h"
 

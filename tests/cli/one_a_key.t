@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Three limits of one job a customer, each with a broken twin (tests/strangers/one-a-key.sql), and whose turn it is among tenants
+# Three limits of one job a customer, each with a broken twin (tests/strangers/one-a-key.sql), and the turns of tenants
 # (tests/strangers/tenants.sql).
 use strict;
 use warnings;

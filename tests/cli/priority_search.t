@@ -132,7 +132,7 @@ for my $i (1 .. $n_histories) {
     my $verdict = $finding->{verdict} // "status $status: $err";
     my $is_possible = is_possible($ops, $sign, 1);
     my $is_certain = is_possible($ops, $sign, 0);
-    # What an unknown claim may excuse, is not tested; a violation in every order must be one without it, and with it, too.
+    # A violation that an unknown claim may excuse is not tested. A violation in every order must be one without it, and with it, too.
     my $is_wrong = $verdict eq 'violated' ? $is_possible : $verdict eq 'held' ? !$is_certain : $verdict ne 'not tested';
     my $has_unknown = grep { !defined $_->{item} } @$ops;
     $is_wrong ||= !$has_unknown && !$is_possible && $verdict ne 'violated';

@@ -1,5 +1,5 @@
--- An operator puts done items back, beside workers; nothing fails. back=done takes what is done, back=all whatever there
--- is. A common mechanism. Truth expected: done right; all broken: what a worker has is done twice: no-duplicate.
+-- An operator puts done items back, beside workers; nothing fails. back=done takes done items, back=all takes all
+-- items. A common mechanism. Truth expected: done right; all broken: an item in hand is done twice: no-duplicate.
 --
 -- strategy: reset
 -- shape: queue

@@ -2,8 +2,8 @@
  *
  * An item waits from the answer to its put to that of its first claim. While a tenant has items
  * that wait for certain, which is up to the request of the claim, its fair share of each claim is
- * one in so many tenants that have some, or are served: what it got, divided by that, is 1 if it is
- * treated as all others are, and 0 if it starves.
+ * 1/n, where n tenants have such items or are served. Its claims, divided by that share, are 1 if
+ * the tenant is treated like all others, and 0 if it starves.
  */
 #include "items.h"
 

@@ -7,7 +7,7 @@
 /* Of a queue. text NULL: the cell shows none of these. */
 struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guarantee guarantee,
                                 const struct lb_cell *cell);
-/* What clear-all-errors, reset-all or clear-error takes too much of. */
+/* For a clear-all-errors, reset-all or clear-error that takes too many items. */
 struct lb_advice lb_advise_operator(const struct lb_outlook *outlook);
 
 #endif

@@ -1,8 +1,9 @@
 /* Distributions of service times: see service.h.
  *
  * Exponential and Pareto times are the inverse of their distribution function, lognormal ones use
- * the method of Box and Muller (1958). Means of what is cut at the quantile 1 - p: of a Pareto law
- * scale (shape - p^(1 - 1/shape)) / (shape - 1); of a lognormal one by the partial expectation.
+ * the method of Box and Muller (1958). Means of times that are cut at the quantile 1 - p: of a
+ * Pareto law scale (shape - p^(1 - 1/shape)) / (shape - 1); of a lognormal one by the partial
+ * expectation.
  */
 #include "service.h"
 

@@ -67,7 +67,7 @@ struct reading {
     size_t n, room;
 };
 
-/* What is wrong with the line, or NULL. */
+/* Returns the error of the line, or NULL. */
 static const char *take_line(struct reading *reading, char *line, size_t number)
 {
     int64_t value = 0;

@@ -14,7 +14,7 @@ enum lb_values {
 };
 
 /* The values in ns, ascending, and at least one; caller frees. key names the scenario's key in
- * messages. LB_E_USAGE: "key: path:line: what is wrong; how to fix it". */
+ * messages. LB_E_USAGE: "key: path:line: problem; remedy". */
 int lb_values_read(const char *key, const char *path, enum lb_values kind, uint64_t **ret_values,
                    size_t *ret_n, struct lb_error *err);
 

@@ -169,7 +169,7 @@ static uint64_t mark_of(int64_t id, uint32_t worker)
     return (uint64_t)id << WORKER_BITS | (worker + 1);
 }
 
-/* Is the mark of this item? Another item's says nothing of it. */
+/* True if the mark belongs to this item. */
 static bool is_of(uint64_t mark, int64_t id)
 {
     return mark >> WORKER_BITS == (uint64_t)id;

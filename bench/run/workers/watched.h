@@ -1,4 +1,4 @@
-/* What is known of each item of a queue while it is on its way: a window of places that are used
+/* The facts about each item of a queue while it is on its way: a window of places that are used
  * again, so that a long run has flat memory. A place says which item it is of; an item whose place
  * was taken by a later one is not watched any more.
  */
