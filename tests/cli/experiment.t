@@ -61,7 +61,7 @@ like($out, qr/^6 cells, 18 runs, which take about 40 s\n.*^3 cells, 15 runs/ms, 
 
 for my $bad (
     ["[a]\nstrategy = $lock\nworkers = x\n", qr/bad\.ini:3: \[a\] option --workers: 'x' is not a count/],
-    ["[a]\nstrategy = $lock\n[b]\nstrategy = $lock\nwrkers = 1\n", qr/bad\.ini:5: \[b\] unknown option --wrkers for compare; did you mean --workers\?/],
+    ["[a]\nstrategy = $lock\n[b]\nstrategy = $lock\nwrkers = 1\n", qr/bad\.ini:5: \[b\] unknown option --wrkers for compare; did you mean --workers or --writers\?/],
     ["[a]\ncommand = comprae\n", qr/bad\.ini:2: command: 'comprae' is not one of an experiment; did you mean compare/],
     ["[a]\ncommand = report\n", qr/bad\.ini:2: command: 'report' is not one of an experiment/],
     ["[a]\ncosts = maybe\n", qr/bad\.ini:2: \[a\] costs: yes or no, not 'maybe'/],

@@ -63,7 +63,7 @@ for (['semaphore', 'release=own', 0, 'permits', '--steps', 'clock'], ['semaphore
 
 for (['cleared', 'clear=all', 'clear=failed', 'no-duplicate', '-S', 'rounds', '--error', '0.3', '--free', '0', '--backlog', '60'],
     ['batch-failed', 'fail=rest', 'fail=one', 'no-duplicate', '-S', 'give-back', '--batch', '5', '--free', '0', '--error', '0.1'],
-    ['group-take', 'take=many', 'take=first', 'group-exclusive', '-S', 'drain', '--batch', '2', '--groups', '3', '--backlog', '60'],
+    ['group-take', 'take=many', 'take=first', 'group-exclusive', '-S', 'drain', '--batch', '2', '--groups', '3', '--backlog', '60', '--hold', '5ms'],
     ['receipts', 'match=lists', 'match=pairs', 'owner-release', '-S', 'queue-overrun', '--batch', '4', '--put-interval', '15ms',
         '--workers', '6', '--hold', '100ms', '--duration', '2s'])
 {

@@ -127,7 +127,7 @@ static void report(const struct pass *pass, const struct one *claimed)
         lb_witness_text(witness,
                         "item %s of priority %lld was claimed by %s, requested at %s and answered "
                         "at %s, though at each moment between some more urgent item waited",
-                        LB_ITEM_OF(c, id->id), (long long)(sign * claimed->rank),
+                        LB_ITEM_OF(c, id->id), (long long)sign * claimed->rank,
                         lb_who(c, id->claim_log, LB_WHOM), lb_at(c, claimed->end, asked, LB_AT),
                         lb_at(c, id->claim_high, at, LB_AT));
         return;
@@ -138,10 +138,10 @@ static void report(const struct pass *pass, const struct one *claimed)
     lb_witness_text(witness,
                     "item %s of priority %lld was claimed by %s, requested at %s and answered at "
                     "%s, while item %s of priority %lld waited: it was put by %s, and %s%s",
-                    LB_ITEM_OF(c, id->id), (long long)(sign * claimed->rank),
+                    LB_ITEM_OF(c, id->id), (long long)sign * claimed->rank,
                     lb_who(c, id->claim_log, LB_WHOM), lb_at(c, claimed->end, asked, LB_AT),
                     lb_at(c, id->claim_high, at, LB_AT), LB_ITEM_OF(c, a->id->id),
-                    (long long)(sign * a->rank), lb_at(c, a->from, put, LB_AT),
+                    (long long)sign * a->rank, lb_at(c, a->from, put, LB_AT),
                     a->id->is_claimed ? "its claim was requested at " : "it never was claimed",
                     a->id->is_claimed ? lb_at(c, a->to, later, LB_AT) : "");
 }

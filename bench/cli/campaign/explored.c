@@ -60,12 +60,12 @@ int lb_explored_add(struct lb_report *report, struct lb_error *err)
 }
 
 /* The flags of an exploration besides workers and their statements. */
-static void add_ask(const struct lb_explored_ask *ask, char *buf, size_t size)
+static void add_ask(const struct lb_explored_ask *ask, uint32_t rounds, char *buf, size_t size)
 {
     const struct {
         const char *name;
         uint32_t value;
-    } counts[] = {{"rounds", ask->rounds},     {"readers", ask->readers},
+    } counts[] = {{"rounds", rounds},          {"readers", ask->readers},
                   {"capacity", ask->capacity}, {"rescuers", ask->rescuers},
                   {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
                   {"producers", ask->putters}, {"frees", ask->frees},
@@ -110,14 +110,16 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
         lb_command_add(buf, size, "--opt");
         lb_command_add(buf, size, setting);
     }
-    add_ask(&cell->explored, buf, size);
+    uint32_t rounds = smallest != NULL ? smallest->witness_rounds : cell->explored.rounds;
+    add_ask(&cell->explored, rounds == ROUNDS ? 0 : rounds, buf, size);
     uint32_t workers = smallest != NULL ? smallest->witness_workers : cell->explored.workers;
     if (workers != WORKERS) {
         snprintf(setting, sizeof setting, "--workers=%u", workers);
         lb_command_add(buf, size, setting);
     }
     uint32_t items = cell->explored.items;
-    if (workers != WORKERS || items > 0)
+    bool is_smaller = smallest != NULL && smallest->witness_rounds != smallest->rounds;
+    if (workers != WORKERS || is_smaller || items > 0)
         items = smallest != NULL ? smallest->witness_items : items;
     if (cell->strategy->shape != LB_QUEUE || items == 0)
         return;

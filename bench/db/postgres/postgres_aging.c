@@ -193,8 +193,8 @@ static int find_other(struct lb_conn *conn, const char *statement, struct lb_tou
     static const char *const without[] = {
         "enable_seqscan = off", "enable_nestloop = off", "enable_hashjoin = off",
         "enable_sort = off",
-        "enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL "
-        "enable_bitmapscan = off"};
+        ("enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL "
+         "enable_bitmapscan = off")};
     const double impossible = 1e9; /* the method is used all the same: 1e10 is added */
     const struct lb_db *db = lb_conn_head(conn)->db;
     char *explain = NULL, sql[200], own[sizeof ret->plan], plan[sizeof ret->other_plan];

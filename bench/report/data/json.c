@@ -219,9 +219,9 @@ static json_t *open_loop_json(const struct lb_outcome *run)
 
 static json_t *migration_json(const struct lb_migration *migration)
 {
-    struct lb_object object = lb_object_new();
     if (migration->took_ns == 0)
         return json_null();
+    struct lb_object object = lb_object_new();
     lb_put_count(&object, "took_ns", migration->took_ns);
     lb_put_count(&object, "tries", migration->n_tries);
     lb_put(&object, "done", json_boolean(migration->is_done));

@@ -385,7 +385,8 @@ static const char *store(struct lb_scenario *scenario, const struct lb_key *key,
         *u64_field(scenario, key) = number;
         return NULL;
     case LB_KEY_HOLD:
-        scenario->holds[0] = '\0'; /* fall through */
+        scenario->holds[0] = '\0';
+        __attribute__((fallthrough));
     case LB_KEY_TIME:
         if (lb_parse_ns(value, &number) != 0)
             return "a time with its unit, such as 10s, 5ms or 500us";
@@ -527,7 +528,8 @@ void lb_scenario_get(const struct lb_scenario *scenario, const struct lb_key *ke
         if (scenario->holds[0] != '\0') {
             snprintf(buf, size, "%s", scenario->holds);
             return;
-        } /* fall through */
+        }
+        __attribute__((fallthrough));
     case LB_KEY_TIME:
         memcpy(&number, field, sizeof number);
         format_time(number, buf, size);

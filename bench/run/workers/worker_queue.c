@@ -197,11 +197,12 @@ static bool restart(struct lb_worker *worker, uint64_t epoch)
 /* A claim that steps over locked rows finds nothing beside one that has locked them all, and then
  * finds nothing either, as its snapshot is old. So all consumers ask once more, in an epoch that
  * begins when all of these have ended. true: this was the second time. Ranks ask in waves of their
- * own, see peers.c. */
+ * own, see peers.c. A protocol that pushes locks nothing while it is silent. */
 static bool is_confirmed(struct lb_team *team, uint64_t epoch)
 {
     uint64_t now = epoch;
-    if (team->has_others || atomic_load(&team->confirming) == epoch)
+    if (team->has_others || team->plan->strategy->is_pushed ||
+        atomic_load(&team->confirming) == epoch)
         return true;
     if (atomic_compare_exchange_strong(&team->epoch, &now, epoch + 1))
         atomic_store(&team->confirming, epoch + 1);
