@@ -75,6 +75,13 @@ void lb_growth_fit(const double *x, const double *y, size_t n, struct lb_growth 
             ret->p_least = i / 20.0 < ret->p_least ? i / 20.0 : ret->p_least;
             ret->p_most = i / 20.0 > ret->p_most ? i / 20.0 : ret->p_most;
         }
+    /* Every exponent fits as badly: the costs scatter, and do not grow with the size. Of two points
+     * every exponent fits. */
+    if (n > 2 && ret->p_least <= 0 && ret->p_most >= STEPS / 20.0) {
+        ret->a = y[n - 1];
+        ret->b = ret->p = ret->p_least = ret->p_most = 0;
+        return;
+    }
     /* Linear, if that fits as well as any: most walks are. */
     if (ret->p_least <= 1 && ret->p_most >= 1) {
         ret->p = 1;

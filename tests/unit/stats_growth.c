@@ -96,6 +96,18 @@ static void a_cost_is_reached(void **state)
     assert_true(lb_growth_reaches(&growth, 100, 1e9) > 1e9);
 }
 
+/* Seen on a busy server: a step, and no growth behind it. A true walk is still one. */
+static void scatter_is_no_growth(void **state)
+{
+    (void)state;
+    const double x[] = {248, 1000, 4000}, step[] = {8, 19, 18}, walked[] = {8, 19, 60};
+    struct lb_growth growth;
+    lb_growth_fit(x, step, 3, &growth);
+    assert_int_equal(growth.law, LB_GROWTH_FLAT);
+    lb_growth_fit(x, walked, 3, &growth);
+    assert_int_not_equal(growth.law, LB_GROWTH_FLAT);
+}
+
 static void few_sizes_are_enough(void **state)
 {
     (void)state;
@@ -115,7 +127,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(laws_are_named),       cmocka_unit_test(the_interval_has_the_exponent),
         cmocka_unit_test(costs_are_predicted),  cmocka_unit_test(a_cost_is_reached),
-        cmocka_unit_test(few_sizes_are_enough),
+        cmocka_unit_test(scatter_is_no_growth), cmocka_unit_test(few_sizes_are_enough),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
