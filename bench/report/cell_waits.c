@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_RUNS = 32 }; /* of a cell, whose waits are put together */
+enum { MOST_RUNS = 32 }; /* the runs of one cell count together */
 #define LEVEL 0.95
 
 struct lb_estimate lb_waits_served(const struct lb_wait_row *const *rows, size_t n)

@@ -1,4 +1,4 @@
--- Whose job is next? take=turns goes round the tenants: each claim asks for the oldest job of every tenant (a lateral
+-- The order among tenants. take=turns goes round the tenants: each claim asks for the oldest job of every tenant (a lateral
 -- join) and takes that of the tenant that was served the longest time ago, as pgbus #426 and postel #126 ask for.
 -- take=oldest is plain arrival order: a tenant that puts 10,000 jobs keeps all others waiting. take=aged uses the
 -- priority, which grows by one for each second of waiting, so that nothing waits for ever. No take breaks a guarantee:

@@ -128,14 +128,29 @@ static bool make_texts(const char *sql, size_t n, const struct lb_value *params,
     return *prepare != NULL && *execute != NULL;
 }
 
+/* Runs an EXPLAIN of format JSON. The caller frees *ret_json. */
+static int explained(struct lb_conn *conn, const char *statement, char **ret_json,
+                     struct lb_error *err)
+{
+    const struct lb_db *db = lb_conn_head(conn)->db;
+    struct lb_stmt *stmt;
+    struct lb_rows rows = {0};
+    int r = db->prepare(conn, statement, 0, NULL, &stmt, err);
+    if (r == LB_OK)
+        r = db->execute(conn, stmt, NULL, &rows, err);
+    if (r != LB_OK)
+        return r;
+    struct lb_value value = db->value(conn, 0, 0);
+    *ret_json = strndup(value.text, value.length);
+    return *ret_json != NULL ? LB_OK : lb_fail(err, LB_E_MEMORY, "out of memory");
+}
+
 static int explain(struct lb_conn *conn, const char *execute, const char *mode, double *ret_cost,
                    double *ret_locked, char *plan, size_t size, struct lb_error *err)
 {
     enum { PLANNED = 5 };
     const struct lb_db *db = lb_conn_head(conn)->db;
     char set[100];
-    struct lb_stmt *stmt;
-    struct lb_rows rows = {0};
     snprintf(set, sizeof set, "SAVEPOINT lb_age; SET LOCAL plan_cache_mode = %s", mode);
     int r = db->run(conn, set, err);
     char *plain = NULL;
@@ -144,16 +159,11 @@ static int explain(struct lb_conn *conn, const char *execute, const char *mode, 
     for (int i = 0; i < PLANNED && r == LB_OK; i++)
         r = db->run(conn, plain, err);
     free(plain);
+    char *json = NULL;
     if (r == LB_OK)
-        r = db->prepare(conn, execute, 0, NULL, &stmt, err);
-    if (r == LB_OK)
-        r = db->execute(conn, stmt, NULL, &rows, err);
+        r = explained(conn, execute, &json, err);
     if (r != LB_OK)
         return r;
-    struct lb_value value = db->value(conn, 0, 0);
-    char *json = strndup(value.text, value.length);
-    if (json == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     *ret_cost = first_number(json, "Shared Hit Blocks") + first_number(json, "Shared Read Blocks");
     note_plan(json, plan, size);
     free(json);
@@ -167,18 +177,10 @@ static int explain(struct lb_conn *conn, const char *execute, const char *mode, 
 static int estimate(struct lb_conn *conn, const char *explain, double *ret_cost, char *plan,
                     size_t size, struct lb_error *err)
 {
-    const struct lb_db *db = lb_conn_head(conn)->db;
-    struct lb_stmt *stmt;
-    struct lb_rows rows = {0};
-    int r = db->prepare(conn, explain, 0, NULL, &stmt, err);
-    if (r == LB_OK)
-        r = db->execute(conn, stmt, NULL, &rows, err);
+    char *json = NULL;
+    int r = explained(conn, explain, &json, err);
     if (r != LB_OK)
         return r;
-    struct lb_value value = db->value(conn, 0, 0);
-    char *json = strndup(value.text, value.length);
-    if (json == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     *ret_cost = first_number(json, "Total Cost");
     note_plan(json, plan, size);
     free(json);
