@@ -113,6 +113,62 @@ sub has_numbers
     like(decoded($dom), qr/Of 1 case that ran, 1 kept all that they claim\./, 'one: the summary');
 }
 
+# --- aged tables: alone, beside runs, and what is none ---
+{
+    my (undef, $text) = lockbench('age', '-s', "$ENV{LB_SOURCE}/tests/aged/walks-delayed.sql", '--aged', 'finished,delayed,dead', '--rows', 1000, '--format', 'json');
+    my $age = decode_json($text);
+    my $put = $age->{aged}{finished}{operations}{put};
+    $put->{points}[0]{cost} = 0;
+    $put->{points}[2]{plan} = 'another <b>plan</b>';
+    @$put{qw(plan_may_change_at plan_may_become)} = (50000, 'a third');
+    my $error = $age->{aged}{finished}{operations}{error};
+    @$error{qw(points not_measured)} = ([], 'it was <i>refused</i>');
+    delete @$error{qw(grows at_1000000)};
+    pop @{ $age->{aged}{finished}{operations}{complete}{points} };
+    my $file = spew('aged.json', encode_json($age) . "\n" . $text);
+    my $path = page_of('aged', $file);
+    my $dom = dumped($path);
+    looks_right('aged', $path, $dom);
+    my ($section) = $dom =~ m{<section id="aged".*?>(.*?)</section>}s;
+    my $plain = decoded($section =~ s/<[^>]*>/ /gr);
+    like(decoded($dom), qr/Ageing of walks-delayed.*: claim reads 6\.\d+k steps more for each 1,000 delayed items\./s, 'aged: a title, and what grows');
+    like($plain, qr/Not measured with dead items: SQLite keeps no dead rows/, 'aged: a state that was not measured');
+    my @charts = $section =~ m{<svg role="img".*?>(.*?)</svg>}gs;
+    is(scalar @charts, 8, 'aged: a chart for each operation of each result');
+    is(scalar(grep { /steps \(log scale\).*items|items \(log scale\).*steps/s && /data-state="delayed"/ && m{d="M[\d.]+,[\d.]+L[\d.]+,} } @charts), 8, 'aged: each has labelled axes and a line');
+    is(scalar(grep { /data-state="finished"/ } @charts), 7, 'aged: an operation that was not measured has no line');
+    my $nbsp = "\x{202f}";
+    my ($top) = $age->{aged}{delayed}{operations}{claim}{points}[2]{cost} =~ s/^(\d)(\d{3})\b.*/$1$nbsp$2/r;
+    like($section, qr{<title>1${nbsp}000 delayed items: $top steps</title>}, 'aged: a point');
+    my ($claim) = grep { /class="bad-line" data-state="delayed"/ } @charts;
+    my @heights = map { (split /,/)[1] } split /L/, ($claim =~ m{data-state="delayed" d="M([^"]*)"})[0];
+    cmp_ok($heights[2], '<', $heights[0] - 10, 'aged: what grows goes up');
+    unlike($section, qr/NaN|undefined|Infinity/, 'aged: each place is a number');
+    my %rows;
+    while ($section =~ m{<tr data-aged="([^"]*)">(.*?)</tr>}gs) { push @{ $rows{$1} }, $2 }
+    for my $state (qw(finished delayed)) {
+        for my $op (qw(put claim complete error)) {
+            my ($row, $o) = ($rows{"$state $op"}[0], $age->{aged}{$state}{operations}{$op});
+            my %cost = map { $_->{items} => $_->{cost} } @{ $o->{points} };
+            my %seen = $row =~ m{data-key="at-(\d+)" class="num"(?: data-value="([^"]*)")?}g;
+            is(join(' ', map { $seen{$_} // 'none' } 60, 248, 1000), join(' ', map { $cost{$_} // 'none' } 60, 248, 1000), "aged: costs of $op with $state items");
+        }
+    }
+    is(scalar(() = $rows{'finished error'}[0] =~ m{>n/a<}g), 4, 'aged: n/a where nothing was measured');
+    like(decoded($rows{'finished error'}[0]), qr/not measured: \Qit was <i>refused<\/i>\E/, 'aged: ... and why');
+    like($plain, qr/Plans that change.*finished\s+put\s+measured\s+248 to 1\W000\s+\Qanother <b>plan<\/b>\E/, 'aged: both plans of a change');
+    like($plain, qr/put\s+by the planner.s estimates\s+about 50\W000\s+\Qanother <b>plan<\/b>\E\s+a third/, 'aged: a change that may come');
+    my ($result) = result_of('beside', 'run', '-s', good_lock(), '--duration', '10m', '--count', '20', '--warmup', '0ms');
+    spew("$1/age.json", $text) if $result =~ m{([^/]+/[^/]+)$};
+    my $both = page_of('beside', $result);
+    my $beside = dumped($both);
+    looks_right('beside', $both, $beside);
+    like($beside, qr{<section id="verdicts".*<section id="aged"}s, 'aged: beside a run');
+    spew("$1/age.json", '{"strategy": "x"}') if $result =~ m{([^/]+/[^/]+)$};
+    my ($status, undef, $err) = lockbench('report', $result);
+    like("$status $err", qr/^2 .*age\.json: it is no output of lockbench age --format json$/, 'aged: a file that is none');
+}
+
 # --- a violation, with its history, and text like markup everywhere that a user can put some ---
 my $open_door = open_door();
 my ($result, $run) = result_of('open', 'compare', '-s', "$open_door," . good_lock(), '--duration', '10m', '--count', '150', '--warmup', '50ms',

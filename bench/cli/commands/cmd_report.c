@@ -50,7 +50,7 @@ enum lb_exit lb_command_report(const struct lb_args *args)
     int rc = results != NULL ? choose_output(args, path, sizeof path, &err)
                              : lb_fail(&err, LB_E_MEMORY, "out of memory");
     while (rc == 0 && n < args->positional.n) {
-        rc = lb_stored_load(args->positional.words[n], &results[n], &err);
+        rc = lb_page_load(args->positional.words[n], &results[n], &err);
         n += rc == 0;
     }
     bool to_stdout = rc == 0 && strcmp(path, "-") == 0;

@@ -146,14 +146,32 @@ static json_t *statements_of(const json_t *cells)
     return all;
 }
 
+static bool is_there(const char *directory, const char *name, char *path, size_t size)
+{
+    struct stat st;
+    snprintf(path, size, "%s/%s", directory, name);
+    return stat(path, &st) == 0 || errno != ENOENT;
+}
+
+/* age.json of `lockbench age --format json`, where it is there. */
+static int add_ages(const char *directory, json_t *entry, struct lb_error *err)
+{
+    char path[1200];
+    json_t *ages;
+    if (!is_there(directory, "age.json", path, sizeof path))
+        return 0;
+    int rc = lb_page_ages(path, &ages, err);
+    if (rc == 0)
+        json_object_set_new(entry, "aged", ages);
+    return rc;
+}
+
 /* mutants.json of `lockbench mutate --format json`, where it is there. */
 static int add_mutants(const char *directory, json_t *entry, struct lb_error *err)
 {
     char path[1200];
-    struct stat st;
     json_error_t problem;
-    snprintf(path, sizeof path, "%s/mutants.json", directory);
-    if (stat(path, &st) != 0 && errno == ENOENT)
+    if (!is_there(directory, "mutants.json", path, sizeof path))
         return 0;
     json_t *mutants = json_load_file(path, 0, &problem);
     if (mutants == NULL || !json_is_array(json_object_get(mutants, "mutants"))) {
@@ -173,6 +191,13 @@ static int add_result(struct lb_stored *result, json_t *results, struct lb_error
     json_t *cells = json_object_get(result->json, "cells"), *cell;
     size_t i;
     directory_of(result, directory, sizeof directory, &name);
+    if (json_object_get(result->json, "aged") != NULL) {
+        const char *slash = strrchr(result->path, '/');
+        json_array_append_new(
+            results, json_pack("{s:s, s:O, s:O}", "name", slash != NULL ? slash + 1 : result->path,
+                               "run", result->json, "aged", json_object_get(result->json, "aged")));
+        return 0;
+    }
     int rc = lb_page_intervals(directory, cells, err);
     json_array_foreach(cells, i, cell)
     {
@@ -188,7 +213,8 @@ static int add_result(struct lb_stored *result, json_t *results, struct lb_error
                               statements_of(cells));
     if (entry == NULL || json_array_append_new(results, entry) != 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory, or %s is not UTF-8", directory);
-    return add_mutants(directory, entry, err);
+    rc = add_ages(directory, entry, err);
+    return rc == 0 ? add_mutants(directory, entry, err) : rc;
 }
 
 /* --- the file --- */

@@ -7,7 +7,11 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Adds to the results' JSON what lies beside run.json (intervals, histories, mutants), made
+/* Reads a result as lb_stored_load does, or the output of `lockbench age --format json`, which
+ * becomes a result of the command "age" without cells and with "aged". */
+int lb_page_load(const char *path, struct lb_stored *ret, struct lb_error *err);
+
+/* Adds to the results' JSON what lies beside run.json (intervals, histories, mutants, ages), made
  * small, and writes the page. Returns 0, LB_E_FILE, LB_E_MEMORY, or LB_E_ENV: out is in error, or
  * this lockbench was built without the charting library. */
 int lb_page_write(struct lb_stored *results, size_t n, FILE *out, struct lb_error *err);
@@ -20,6 +24,9 @@ int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err
 int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_error *err);
 /* "fits" of the result: the scalability law for every sweep over workers that is long enough. */
 int lb_page_fits(json_t *run, struct lb_error *err);
+
+/* The objects of one output of lockbench age as a list; LB_E_FILE: it is none. */
+int lb_page_ages(const char *path, json_t **ret, struct lb_error *err);
 
 /* The files embedded at build time: those of bench/report/page/html, and the charting library with
  * its licence (of length 0 if it was not there). NULL name ends. */

@@ -68,8 +68,9 @@ LB.headlinesOf = function (run) {
 
 /* What the result is about, for the title. */
 LB.subjectOf = function (result) {
-  var names = { plan: "Plan", compare: "Comparison", verify: "Verification", run: "Run" }, strategies = [], engines = [];
-  result.run.cells.forEach(function (c) {
+  var names = { plan: "Plan", compare: "Comparison", verify: "Verification", run: "Run", age: "Ageing" }, strategies = [], engines = [];
+  var ages = LB.isAge(result) ? result.aged.map(function (a) { return { strategy: a.strategy, engine: a.target }; }) : [];
+  result.run.cells.concat(ages).forEach(function (c) {
     if (strategies.indexOf(c.strategy) < 0) strategies.push(c.strategy);
     if (engines.indexOf(c.engine) < 0) engines.push(c.engine);
   });
@@ -88,12 +89,15 @@ LB.statements = function () {
 LB.header = function () {
   var page = document.getElementById("page"), header = LB.el("header", {}, LB.el("h1", {}, LB.results.length === 1 ? LB.subjectOf(LB.results[0]) : "lockbench report"));
   LB.results.forEach(function (r) {
+    if (LB.isAge(r)) return;
     LB.headlinesOf(r.run).forEach(function (a) { header.appendChild(LB.el("p", { "class": "lead answer" }, LB.el("strong", { "class": a.cls }, a.mark), (LB.results.length > 1 ? r.name + ": " : "") + a.text)); });
   });
   var answered = LB.results.some(function (r) { return LB.headlinesOf(r.run).length > 0; });
-  header.appendChild(LB.el("p", { "class": answered ? "" : "lead" }, LB.summarise()));
+  LB.growing().forEach(function (text) { header.appendChild(LB.el("p", { "class": "lead answer" }, text)); });
+  if (!LB.results.every(LB.isAge)) header.appendChild(LB.el("p", { "class": answered ? "" : "lead" }, LB.summarise()));
   LB.results.forEach(function (r) {
     var e = r.run.environment || {};
+    if (LB.isAge(r)) return;
     header.appendChild(LB.el("p", { "class": "soft" }, (LB.results.length > 1 ? r.name + ": " : "") + [(LB.results.length > 1 ? "" : r.name + ": ") + "lockbench " + LB.told(r.run.lockbench) + " " + LB.told(r.run.command),
       LB.told(r.run.started).replace("T", " ").replace("Z", " UTC"), "on " + LB.told(e.machine), LB.plural(LB.told(e.cores), "core"), LB.told(e.system)].join(", ") + "; seed " + LB.told(r.run.seed) + ", " + LB.plural(LB.told(r.run.repeat), "run") + " per case."));
     if (r.run.interrupted) header.appendChild(LB.el("p", { "class": "alarm" }, "This run was interrupted: what is here was measured until then."));
@@ -110,8 +114,10 @@ LB.navigation = function () {
 
 /* Settings in which cells differ say so; the others are shown once. */
 LB.environment = function () {
+  if (LB.results.every(LB.isAge)) return;
   var section = LB.section("environment", "Configuration and environment", "Numbers compare only with equal configuration: durability settings above all.");
   LB.results.forEach(function (r) {
+    if (LB.isAge(r)) return;
     var e = r.run.environment || {}, cells = r.run.cells.filter(function (c) { return c.runs.length; }), servers = {};
     section.appendChild(LB.el("h3", {}, LB.results.length > 1 ? r.name : "Machine"));
     section.appendChild(LB.pairs({ machine: e.machine, cores: e.cores, memory: LB.bytes(e.memory_bytes), system: e.system, lockbench: r.run.lockbench, started: r.run.started, seed: r.run.seed, "runs per case": r.run.repeat }));
@@ -147,7 +153,9 @@ LB.main = function () {
   document.title = LB.results.map(function (r) { return r.name; }).join(", ") + " \u00b7 lockbench report";
   LB.collect();
   LB.header();
-  [LB.plans, LB.verdicts, LB.numbers, LB.comparison, LB.scaling, LB.batches, LB.answers, LB.costs, LB.mutants, LB.detail, LB.statements, LB.environment].forEach(function (part) { part(); });
+  var ofRuns = LB.results.every(LB.isAge) ? [] : [LB.plans, LB.verdicts, LB.numbers, LB.comparison, LB.scaling, LB.batches, LB.answers, LB.costs];
+  ofRuns.concat([LB.aged, LB.mutants], ofRuns.length ? [LB.detail] : [], [LB.statements, LB.environment]).forEach(function (part) { part(); });
+  if (!ofRuns.length) document.querySelector(".skip").remove();
   LB.navigation();
   LB.footer();
   document.documentElement.setAttribute("data-drawn", "yes");
