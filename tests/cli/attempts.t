@@ -71,4 +71,14 @@ for my $case (
     is($status, $wanted, $what) or diag $said;
 }
 
+# --- the built-in queue, as a file ---
+{
+    my ($status, $out) = lockbench('show', 'lease-attempts', '-d', 'sqlite:', '--opt', 'most=2');
+    like($out, qr/^-- option: most = 2\n-- attempts: most$/m, 'show: the option, and that it limits the attempts');
+    my $shown = spew('shown.sql', $out);
+    ($status, $out, my $err) = lockbench('run', '-s', $shown, @often, '-q');
+    is($status, 0, 'what show prints is held') or diag "$out$err";
+    like($out, qr/attempts/, '... and attempts is judged');
+}
+
 done_testing();

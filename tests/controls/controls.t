@@ -28,6 +28,8 @@ my @hot = ('verify', '-S', 'mutex-hot', '--duration', '300ms', '--warmup', '0');
 my @drain = ('verify', '-S', 'drain');
 my @dead = ('verify', '-S', 'dead-holder');
 my @give_back = ('verify', '-S', 'give-back');
+my @poison = ('verify', '-S', 'poison', '--opt', 'most=3'); # with an option of its own the twin is not asked with those of its breaks
+my @deploy = ('verify', '-S', 'deploy', '--opt', 'most=3');
 my $now = ['--opt', 'first_run=now'];
 
 # control, engines, how it is asked, its options, the guarantees that it must be seen to break, twin
@@ -52,6 +54,10 @@ my @cases = (
     ['lease-same-fence', \@every, \@explore, [], ['fenced'], 'lease-upsert'],
     ['lease-unread', \@every, \@dead, [], ['recovery'], 'lease-upsert'],
     ['offset-claim', \@every, \@give_back, [], ['no-loss'], 'skip-locked'],
+    ['lease-attempts', \@every, \@poison, ['--opt', 'counted=never'], ['attempts'], 'lease-attempts'],
+    ['lease-attempts', \@every, \@poison, ['--opt', 'counted=at-end'], ['attempts'], undef],
+    ['lease-attempts', \@every, \@poison, ['--opt', 'recovered=reset'], ['attempts'], undef],
+    ['lease-attempts', \@every, \@deploy, ['--opt', 'stops=drops'], ['recovery'], 'lease-attempts'],
     ['skip-locked', ['postgres'], ['verify', '-S', 'overclaim'], ['--opt', 'form=in'], ['bounded-claim'], 'skip-locked'],
 );
 

@@ -72,6 +72,8 @@ void lb_show_header(const struct lb_strategy *strategy, const struct lb_file *fi
     const struct lb_timing *lease = lb_file_lease(file);
     print_timing(lease != NULL && lease->by_recover ? "limit" : "lease", lease, out);
     print_timing("limit", lb_file_limit(file), out);
+    if (program->attempts_text != NULL)
+        fprintf(out, "-- attempts: %s\n", program->attempts_text);
     for (size_t i = 0; i < program->n_settings; i++)
         fprintf(out, "%s%s=%s", i == 0 ? "--\n-- For " : ", ", program->settings[i].name,
                 program->settings[i].value);

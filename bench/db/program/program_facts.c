@@ -150,6 +150,7 @@ void lb_building_settle_facts(struct lb_building *b)
     const struct lb_file *file = b->file;
     const char *attempts = value_of(b, &file->attempts), *rows = value_of(b, &file->rows);
     const char *due = value_of(b, &file->due);
+    program->attempts_text = file->attempts.text;
     program->attempts = attempts != NULL ? (uint32_t)strtoul(attempts, NULL, 10) : 0;
     const char *key_limit = value_of(b, &file->key_limit);
     program->key_limit = key_limit != NULL ? (uint32_t)strtoul(key_limit, NULL, 10) : 0;

@@ -289,7 +289,7 @@ static int settle_facts(const struct lb_file *file, struct lb_error *err)
 
 int lb_header_line(struct lb_file *file, const struct lb_directive *directive, struct lb_error *err)
 {
-    if (file->is_built_in)
+    if (file->is_built_in && !lb_directive_is(directive, "attempts"))
         return lb_file_fail(file, directive->line, err,
                             "\"%.*s:\" in a file of sections only: the strategy's descriptor "
                             "says it",

@@ -1,0 +1,108 @@
+-- Claims that end by themselves, with a maximum of attempts. See strategies/lease_attempts.c.
+-- Status: 0 pending, or in process until visible_at; 1 stranded; 2 complete; 3 dead letter.
+-- attempts: most
+
+-- name: setup
+CREATE TABLE item (
+    id INTEGER PRIMARY KEY,
+    class TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    status INTEGER NOT NULL DEFAULT 0,
+    visible_at REAL NOT NULL DEFAULT (julianday('now')),
+    owner TEXT,
+    token INTEGER NOT NULL DEFAULT 0,
+    attempts INTEGER NOT NULL DEFAULT 0
+);
+CREATE INDEX item_pending ON item (class, visible_at, id) WHERE status = 0;
+
+-- name: put
+WITH RECURSIVE items (i) AS (
+    SELECT :id UNION ALL SELECT i + 1 FROM items WHERE i < :id + :n - 1
+)
+INSERT INTO item (id, class, payload) SELECT i, :class, :payload FROM items;
+
+-- name: claim when counted=at-claim
+UPDATE item
+SET owner = :worker, visible_at = julianday('now') + :ttl_ms / 86400000.0, token = token + 1, attempts = attempts + 1
+WHERE id IN (SELECT id
+             FROM item
+             WHERE class = :class AND status = 0 AND visible_at <= julianday('now') AND attempts < :most
+             ORDER BY visible_at, id
+             LIMIT :n)
+RETURNING id, payload, token;
+
+-- name: claim when counted=at-end|never
+UPDATE item
+SET owner = :worker, visible_at = julianday('now') + :ttl_ms / 86400000.0, token = token + 1
+WHERE id IN (SELECT id
+             FROM item
+             WHERE class = :class AND status = 0 AND visible_at <= julianday('now') AND attempts < :most
+             ORDER BY visible_at, id
+             LIMIT :n)
+RETURNING id, payload, token;
+
+-- name: renew
+UPDATE item SET visible_at = julianday('now') + :ttl_ms / 86400000.0
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > julianday('now');
+
+-- name: complete
+UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- The last attempt makes a dead letter of it.
+-- name: retry when counted=at-claim|never
+UPDATE item
+SET status = CASE WHEN attempts >= :most THEN 3 ELSE 0 END,
+    owner = NULL, visible_at = julianday('now') + :delay_ms / 86400000.0
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: retry when counted=at-end
+UPDATE item
+SET status = CASE WHEN attempts + 1 >= :most THEN 3 ELSE 0 END,
+    owner = NULL, visible_at = julianday('now') + :delay_ms / 86400000.0, attempts = attempts + 1
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- No attempt would help: a dead letter at once.
+-- name: error
+UPDATE item SET status = 3
+WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: stop when stops=gives-back
+UPDATE item SET owner = NULL, visible_at = julianday('now')
+WHERE class = :class AND status = 0 AND owner = :worker;
+
+-- name: stop when stops=drops
+UPDATE item SET status = 1, owner = NULL
+WHERE class = :class AND status = 0 AND owner = :worker;
+
+-- name: clear-error
+UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now'), attempts = 0
+WHERE id = :id AND status = 3;
+
+-- name: clear-all-errors
+UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now'), attempts = 0
+WHERE class = :class AND status = 3;
+
+-- name: reset-all
+UPDATE item SET status = 0, owner = NULL, visible_at = julianday('now'), attempts = 0
+WHERE class = :class AND status = 2;
+
+-- name: count
+SELECT count(*) FILTER (WHERE status = 0 AND visible_at <= julianday('now') AND attempts < :most) AS pending,
+       count(*) FILTER (WHERE status = 0 AND visible_at > julianday('now')) AS active,
+       count(*) FILTER (WHERE status = 2) AS done,
+       count(*) FILTER (WHERE status = 3 OR (status = 0 AND visible_at <= julianday('now') AND attempts >= :most)) AS failed
+FROM item
+WHERE class = :class;
+
+-- What was claimed for the last time, and not ended, is a dead letter.
+-- name: recover when recovered=kept
+UPDATE item SET status = 3, owner = NULL
+WHERE class = :class AND status = 0 AND visible_at <= julianday('now') AND attempts >= :most;
+
+-- name: recover when recovered=reset
+UPDATE item SET owner = NULL, attempts = 0
+WHERE class = :class AND status = 0 AND visible_at <= julianday('now') AND owner IS NOT NULL;
+
+-- name: teardown
+DROP TABLE item;
