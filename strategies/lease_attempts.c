@@ -15,6 +15,8 @@
  *   counted=at-end     only retry counts: a crash never does
  *   recovered=reset    recover begins the count anew
  *   stops=drops        stop strands what is in hand: it has no lease any more
+ *   ended=any          complete does not ask whose claim it is: a worker that has given back its
+ * item, and still works on it, ends its successor's
  *
  * Source: SQS' maxReceiveCount and dead-letter queues; the mistakes come from public issues that
  * docs/deploys.md names.
@@ -58,6 +60,10 @@ const struct lb_strategy lb_strategy_lease_attempts = {
              .why = "what a stopping worker has in hand loses its lease, and no recovery finds it",
              .options = "stops=drops",
              .faults = "term"},
+            {.guarantee = LB_G_OWNER_RELEASE,
+             .scenario = "deploy",
+             .why = "a worker that gave back its item at a stop ends its successor's claim",
+             .options = "ended=any"},
             {0},
         },
     .twin = "lease-queue",
@@ -78,6 +84,10 @@ const struct lb_strategy lb_strategy_lease_attempts = {
              .default_value = "gives-back",
              .choices = (const char *const[]){"gives-back", "drops", NULL},
              .help = "what becomes of the items in hand of a worker that is asked to stop"},
+            {.name = "ended",
+             .default_value = "own",
+             .choices = (const char *const[]){"own", "any", NULL},
+             .help = "whose claim complete may end"},
             {0},
         },
     .flow = &lb_ordinary_flow,

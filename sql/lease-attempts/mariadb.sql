@@ -53,9 +53,13 @@ SELECT id, payload, token FROM item WHERE token = LAST_INSERT_ID();
 UPDATE item SET visible_at = SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > SYSDATE(6);
 
--- name: complete
+-- name: complete when ended=own
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: complete when ended=any
+UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
 -- The last attempt makes a dead letter of it.
 -- name: retry when counted=at-claim|never

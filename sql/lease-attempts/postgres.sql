@@ -53,9 +53,13 @@ RETURNING item.id, item.payload, item.token;
 UPDATE item SET visible_at = clock_timestamp() + :ttl_ms * interval '1 millisecond'
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > clock_timestamp();
 
--- name: complete
+-- name: complete when ended=own
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: complete when ended=any
+UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
 -- The last attempt makes a dead letter of it.
 -- name: retry when counted=at-claim|never

@@ -45,9 +45,13 @@ RETURNING id, payload, token;
 UPDATE item SET visible_at = julianday('now') + :ttl_ms / 86400000.0
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token AND visible_at > julianday('now');
 
--- name: complete
+-- name: complete when ended=own
 UPDATE item SET status = 2
 WHERE id = :id AND status = 0 AND owner = :worker AND token = :token;
+
+-- name: complete when ended=any
+UPDATE item SET status = 2
+WHERE id = :id AND status = 0 AND owner IS NOT NULL;
 
 -- The last attempt makes a dead letter of it.
 -- name: retry when counted=at-claim|never

@@ -39,6 +39,14 @@ my @answer = finish($dropped);
 is($answer[0], 1, 'stop strands the jobs: violated') or diag "$answer[1]$answer[2]";
 like($answer[1], qr/^  recovery, \d+ times?/m, '... recovery');
 
+# The item is ended in its successor's hold: the successor waits for that, if the machine runs both within the grace.
+my @late = ('run', '-s', $file, @term, @queue, '--grace', '300ms', '--ttl', '400ms', '--fault-count', '4', '--opt', 'ended=any');
+@answer = until_shown(sub { $_[0] == 1 }, @late);
+is($answer[0], 1, 'a late end completes what the successor has: violated') or diag "$answer[1]$answer[2]";
+like($answer[1] =~ s/\s+/ /gr, qr/owner-release, \d+ times? in \d+: worker \d+'s complete of item \d+ .* had an effect, .* worker \d+ owned it/,
+    '... owner-release');
+unlike($answer[1], qr/^  (no-loss|no-duplicate|recovery), /m, '... and nothing else');
+
 my ($status, $out, $err) = lockbench('verify', '-s', $file, '--plan');
 like($out, qr/steady\+term .*it has stop/, 'verify asks for it');
 my $lock_file = spew('lock.sql', slurp(good_lock()) . "\n-- name: stop\nDELETE FROM good_lock;\n");

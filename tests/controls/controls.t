@@ -58,6 +58,7 @@ my @cases = (
     ['lease-attempts', \@every, \@poison, ['--opt', 'counted=at-end'], ['attempts'], undef],
     ['lease-attempts', \@every, \@poison, ['--opt', 'recovered=reset'], ['attempts'], undef],
     ['lease-attempts', \@every, \@deploy, ['--opt', 'stops=drops'], ['recovery'], 'lease-attempts'],
+    ['lease-attempts', \@every, \@deploy, ['--opt', 'ended=any'], ['owner-release'], undef],
     ['skip-locked', ['postgres'], ['verify', '-S', 'overclaim'], ['--opt', 'form=in'], ['bounded-claim'], 'skip-locked'],
 );
 

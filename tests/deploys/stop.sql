@@ -2,9 +2,10 @@
 -- shape: queue
 -- claims: no-duplicate, no-loss, owner-release, recovery
 -- option: stops = gives-back | drops
+-- option: ended = own | any
 -- option: claim_ms = 30000
 -- limit: claim_ms
--- summary: a worker that is asked to stop leaves what it has to section stop; stops=drops strands it
+-- summary: a worker that is asked to stop leaves what it has to section stop; stops=drops strands it; ended=any ends what another has
 
 -- name: setup
 CREATE TABLE job (id bigint PRIMARY KEY, payload varchar(100), state varchar(10) NOT NULL DEFAULT 'ready',
@@ -23,8 +24,11 @@ UPDATE job SET state = 'taken', worker = :worker, at_ms = :now, claims = claims 
 WHERE id = (SELECT id FROM job WHERE state = 'ready' ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING id, payload, claims AS token;
 
--- name: complete
+-- name: complete when ended=own
 UPDATE job SET state = 'done' WHERE id = :id AND state = 'taken' AND worker = :worker AND claims = :token;
+
+-- name: complete when ended=any
+UPDATE job SET state = 'done' WHERE id = :id AND state = 'taken';
 
 -- name: stop when stops=gives-back
 UPDATE job SET state = 'ready', worker = NULL WHERE worker = :worker AND state = 'taken';

@@ -525,7 +525,7 @@ static void stop_workers(struct lb_asking *m)
     struct lb_ask *ask = add_stressed(m, "steady", "term", 4500,
                                       "it has stop: workers are asked to stop, and are replaced");
     set(ask, "hold", "25ms"); /* others have something in hand, too */
-    set(ask, "put-interval", "15ms");
+    set(ask, "put-interval", "30ms");
     set(ask, "recover", m->outlook->features.recovers_by_time ? "100ms" : "0");
     set(ask, "recovery-bound", lb_asking_claims(m, LB_G_RECOVERY) ? "2s" : "0");
 }

@@ -1,15 +1,17 @@
 /* The fault term: a holder is asked to stop, as in a deploy, and another takes its place. In turns
  * a worker finishes what it has; gives it back, by section free or, without one, by section stop;
- * and works on for longer than the grace, so that it is killed. A program gets SIGTERM and, after
- * the grace, SIGKILL.
+ * and works on for longer than the grace, so that it is killed. Where section stop gives back, a
+ * fourth one runs that at once, works on, and ends its item when a successor has it: the end must
+ * be refused. A program gets SIGTERM and, after the grace, SIGKILL.
  */
 #include "victim.h"
+#include "zombie.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum way { FINISHES, GIVES_BACK, TAKES_TOO_LONG, WAYS };
+enum way { FINISHES, GIVES_BACK, TAKES_TOO_LONG, ENDS_LATE, WAYS };
 
 /* Until the program has ended, or the grace is over. */
 static void stop_program(struct lb_worker *worker)
@@ -25,13 +27,27 @@ static void stop_program(struct lb_worker *worker)
         lb_team_wait(worker->team, lb_now_ns() + LOOK_NS, LB_PHASE_ABORT);
 }
 
-static enum way way_of(const struct lb_worker *worker, bool is_item)
+static bool stops(const struct lb_strategy_plan *plan)
+{
+    return lb_strategy_has(plan, LB_S_STOP) && !lb_strategy_holds_in_tx(plan);
+}
+
+static enum way way_of(const struct lb_worker *worker, uint32_t n)
 {
     const struct lb_strategy_plan *plan = worker->actor.plan;
-    enum way way = (enum way)(atomic_load(&worker->team->n_faults) % WAYS);
-    bool can_stop = lb_strategy_has(plan, LB_S_FREE) ||
-                    (lb_strategy_has(plan, LB_S_STOP) && !lb_strategy_holds_in_tx(plan));
-    return way == GIVES_BACK && (!is_item || !can_stop) ? FINISHES : way;
+    enum way n_ways = stops(plan) ? WAYS : ENDS_LATE;
+    enum way way = (enum way)(atomic_load(&worker->team->n_faults) % n_ways);
+    if (way == GIVES_BACK && (n == 0 || (!lb_strategy_has(plan, LB_S_FREE) && !stops(plan))))
+        return FINISHES;
+    return way == ENDS_LATE && (n != 1 || lb_ends_together(plan)) ? FINISHES : way;
+}
+
+/* Its main thread has given back the item, while another thread is at work on it. */
+static void end_late(struct lb_worker *worker, const struct lb_item *item)
+{
+    lb_victim_mourn(worker, NULL, item, 1);
+    lb_worker_stop(worker);
+    worker->leaves = !lb_zombie_wait(worker, item->id);
 }
 
 static void ask_to_stop(struct lb_worker *worker, const struct lb_request *request,
@@ -43,7 +59,7 @@ static void ask_to_stop(struct lb_worker *worker, const struct lb_request *reque
         stop_program(worker);
         lb_victim_end(worker);
     }
-    enum way way = way_of(worker, n > 0);
+    enum way way = way_of(worker, n);
     if (way == TAKES_TOO_LONG) {
         lb_team_wait(team, lb_now_ns() + team->scenario->grace_ns, LB_PHASE_ABORT);
         lb_victim_mourn(worker, request, items, n);
@@ -51,6 +67,8 @@ static void ask_to_stop(struct lb_worker *worker, const struct lb_request *reque
     }
     worker->gives_back = way == GIVES_BACK;
     atomic_store(&worker->is_stopping, true);
+    if (way == ENDS_LATE)
+        end_late(worker, items);
     if (!worker->gives_back || lb_strategy_has(worker->actor.plan, LB_S_FREE))
         return;
     worker->leaves = true; /* section stop gives back what it has */
@@ -63,5 +81,5 @@ const struct lb_fault_kind lb_fault_term = {
     .lock_keys = {"fault", "term", "fault-interval", "250ms", "fault-count", "20", "duration", "7s",
                   "stale", "300ms", "grace", "50ms"},
     .queue_keys = {"fault", "term", "fault-interval", "100ms", "fault-count", "12", "duration",
-                   "4s", "grace", "50ms", "hold", "5ms", "ttl", "300ms", "recover", "100ms",
+                   "4s", "grace", "150ms", "hold", "5ms", "ttl", "300ms", "recover", "100ms",
                    "recovery-bound", "2s"}};

@@ -22,9 +22,10 @@ enum { AWAKE, ASLEEP, WAITS, CALLED }; /* called: or tired of waiting, and at it
 enum { PATIENCE = 10 };
 #define LONG_PATIENCE_NS UINT64_C(60000000000)
 
-static struct lb_worker *first_of(struct lb_worker *worker)
+/* Also of those that took others' places. */
+static uint32_t n_lives(const struct lb_team *team)
 {
-    return lb_worker_first(worker);
+    return team->n_workers + atomic_load(&team->n_successors);
 }
 
 /* Zombies and hosts look at each other's words, every millisecond: workers may be in processes of
@@ -36,15 +37,16 @@ static bool nap(struct lb_team *team, enum lb_phase limit)
 
 static uint64_t patience_ns(const struct lb_scenario *scenario)
 {
-    uint64_t ns = PATIENCE * scenario->fault_length_ns;
+    uint64_t ns = scenario->fault == LB_FAULT_TERM ? scenario->grace_ns
+                                                   : PATIENCE * scenario->fault_length_ns;
     return scenario->duration_ns == 0 && ns < LONG_PATIENCE_NS ? LONG_PATIENCE_NS : ns;
 }
 
 /* True if another worker is left that could call. */
 static bool others_work(struct lb_worker *worker)
 {
-    struct lb_worker *workers = first_of(worker);
-    for (uint32_t i = 0; i < worker->team->n_workers; i++)
+    struct lb_worker *workers = lb_worker_first(worker);
+    for (uint32_t i = 0; i < n_lives(worker->team); i++)
         if (&workers[i] != worker && workers[i].role != LB_ROLE_PRODUCER &&
             !atomic_load(&workers[i].ended) && atomic_load(&workers[i].zombie) != WAITS)
             return true;
@@ -53,13 +55,14 @@ static bool others_work(struct lb_worker *worker)
 
 static bool is_taken_over(const struct lb_team *team)
 {
-    return team->plan->strategy->is_lease || team->scenario->recover_ns > 0;
+    return team->plan->strategy->is_lease || team->scenario->recover_ns > 0 ||
+           team->scenario->fault == LB_FAULT_TERM; /* it was given back */
 }
 
 bool lb_zombie_awaits(struct lb_worker *worker, int64_t thing)
 {
-    struct lb_worker *workers = first_of(worker);
-    for (uint32_t i = 0; i < worker->team->n_workers; i++)
+    struct lb_worker *workers = lb_worker_first(worker);
+    for (uint32_t i = 0; i < n_lives(worker->team); i++)
         if (&workers[i] != worker && atomic_load(&workers[i].zombie) != AWAKE &&
             atomic_load(&workers[i].slept_on) == thing)
             return true;
@@ -73,18 +76,18 @@ void lb_zombie_sleep(struct lb_worker *worker, int64_t item)
         atomic_store(&worker->zombie, ASLEEP);
 }
 
-void lb_zombie_wait(struct lb_worker *worker, int64_t thing)
+bool lb_zombie_wait(struct lb_worker *worker, int64_t thing)
 {
     struct lb_team *team = worker->team;
     if (!is_taken_over(team))
-        return;
+        return false;
     uint64_t give_up_ns = lb_now_ns() + patience_ns(team->scenario);
     atomic_store(&worker->slept_on, thing); /* before the state that speaks of it */
     atomic_store(&worker->zombie, WAITS);
     while (atomic_load(&worker->zombie) != CALLED && others_work(worker) &&
            lb_now_ns() < give_up_ns && nap(team, LB_PHASE_STOP))
         ;
-    atomic_store(&worker->zombie, CALLED);
+    return atomic_exchange(&worker->zombie, CALLED) == CALLED;
 }
 
 void lb_zombie_gone(struct lb_worker *worker)
@@ -97,9 +100,9 @@ void lb_zombie_gone(struct lb_worker *worker)
 /* Calls who waits; counts those who are not gone yet. */
 static uint32_t call(struct lb_worker *worker, int64_t thing)
 {
-    struct lb_worker *workers = first_of(worker);
+    struct lb_worker *workers = lb_worker_first(worker);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < worker->team->n_workers; i++) {
+    for (uint32_t i = 0; i < n_lives(worker->team); i++) {
         struct lb_worker *other = &workers[i];
         int state;
         if (other == worker || atomic_load(&other->zombie) == AWAKE ||
@@ -116,7 +119,8 @@ void lb_zombie_call(struct lb_worker *worker, int64_t thing)
 {
     struct lb_team *team = worker->team;
     /* Called itself, it is the guest. */
-    if (team->scenario->fault != LB_FAULT_PAUSE || atomic_load(&worker->zombie) != AWAKE)
+    if ((team->scenario->fault != LB_FAULT_PAUSE && team->scenario->fault != LB_FAULT_TERM) ||
+        atomic_load(&worker->zombie) != AWAKE)
         return;
     uint64_t give_up_ns = lb_now_ns() + patience_ns(team->scenario);
     while (call(worker, thing) > 0 && lb_now_ns() < give_up_ns && nap(team, LB_PHASE_ABORT))

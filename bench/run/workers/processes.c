@@ -182,6 +182,7 @@ static void replace_worker(struct lb_active_run *run, const struct lb_worker *de
     fresh->role = dead->role;
     fresh->seat = dead->seat;
     run->n_started++;
+    atomic_fetch_add(&run->team->n_successors, 1);
     if (start_process(run, run->n_processes, &err) != 0) {
         count_absent(run, fresh);
         lb_team_fail(run->team, &err);

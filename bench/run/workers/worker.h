@@ -71,7 +71,8 @@ struct lb_worker {
     atomic_bool is_still;       /* a fault lets its thread stand still: its heart does, too */
     atomic_bool dying;          /* it is about to kill its process */
     atomic_bool is_stopping;    /* it was asked to stop, and does so behind its present hold */
-    bool gives_back, leaves;    /* it frees what it has; or leaves that to section stop */
+    bool gives_back, leaves;    /* it frees what it has; or leaves that to section stop, ... */
+    bool has_stopped;           /* ... which it has run */
     _Atomic uint64_t resume_ns; /* stopped: when to continue it; 0: not stopped */
     unsigned n_cuts;            /* of its program's connections */
     uint64_t slow_until_ns;     /* its statements are delayed until then */
@@ -180,6 +181,9 @@ void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_
                         bool claims);
 void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
                          const bool *is_lost, bool claims);
+/* Runs section stop, once, if there is one: items that it gives back may be claimed from then on.
+ */
+void lb_worker_stop(struct lb_worker *worker);
 /* Has it come back? False also if nothing was lost. */
 bool lb_team_has_returned(const struct lb_team *team);
 /* Items that a claim may bring. */

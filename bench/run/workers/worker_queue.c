@@ -531,15 +531,15 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     }
 }
 
-/* A worker that was asked to stop. Items that its last section gives back may be claimed. */
-static void stop_in_order(struct lb_worker *worker)
+void lb_worker_stop(struct lb_worker *worker)
 {
     unsigned n_refusals = 0;
     int answer = LB_OK;
-    if (lb_strategy_has(worker->actor.plan, LB_S_STOP))
+    if (lb_strategy_has(worker->actor.plan, LB_S_STOP) && !worker->has_stopped)
         while ((answer = lb_operate_stop(&worker->op, &worker->err)) != LB_OK &&
                answer != LB_LOST && lb_team_phase(worker->team) < LB_PHASE_ABORT)
             lb_worker_refused(worker, answer, ++n_refusals, &worker->err);
+    worker->has_stopped = true;
     lb_team_new_epoch(worker->team);
 }
 
@@ -603,7 +603,7 @@ void lb_worker_consume_loop(struct lb_worker *worker)
         claim_once(worker, first_consumer, &items);
         end_claim(team);
         if (atomic_load(&worker->is_stopping)) {
-            stop_in_order(worker);
+            lb_worker_stop(worker);
             break;
         }
     }
