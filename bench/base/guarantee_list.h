@@ -55,6 +55,8 @@ enum lb_guarantee_trait {
     GUARANTEE(UNIQUE, unique, "unique", LB_GUARANTEE_IS_FOR_QUEUES,                                \
               "one unfinished item of a unique key, and none is refused without one")              \
     GUARANTEE(PRIORITY, priority, "priority", LB_GUARANTEE_IS_FOR_QUEUES,                          \
-              "no item is claimed while a more urgent one waits")
+              "no item is claimed while a more urgent one waits")                                  \
+    GUARANTEE(RATE, rate, "rate", LB_GUARANTEE_IS_FOR_QUEUES,                                      \
+              "never more items begun in a window than the file says (-- rate: N/T)")
 
 #endif

@@ -80,6 +80,12 @@ struct lb_info {
     uint32_t log, event;
 };
 
+/* A claim that was answered with n items. */
+struct lb_begun {
+    uint64_t low, high;
+    uint32_t n, log, event;
+};
+
 /* Items first .. first + n - 1. */
 struct lb_put {
     uint64_t first, low, high; /* high: LB_NEVER unless it was answered ok */
@@ -244,6 +250,7 @@ struct lb_case {
     struct lb_array unrun;       /* the same, and those of single workers */
     struct lb_array asked;       /* struct lb_asked */
     struct lb_array unique_puts; /* struct lb_put: one item each; n 0: refused as a duplicate */
+    struct lb_array begun;       /* struct lb_begun; if the guarantee rate is judged */
     struct lb_array attributes[LB_ATTRIBUTES]; /* struct lb_key: id, value; by id */
     struct lb_array let_go;                    /* struct lb_let_go */
     struct lb_array beats; /* struct lb_beat; by log and low once the logs were read */

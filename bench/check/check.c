@@ -31,6 +31,7 @@ static void case_release(struct lb_case *c)
     free(c->put_again.items);
     free(c->let_go.items);
     free(c->unique_puts.items);
+    free(c->begun.items);
     for (int a = 0; a < LB_ATTRIBUTES; a++)
         free(c->attributes[a].items);
     free(c->beats.items);

@@ -65,8 +65,9 @@ struct lb_model {
     uint32_t attempts;          /* queue: maximum attempts of an item; 0: no limit */
     enum lb_priority priority;  /* queue: which priorities are urgent */
     enum lb_unique unique;      /* queue: how long an item has its unique key for itself */
-    uint32_t key_limit;         /* queue: items of one key in hand at most; 0: unknown */
-    uint32_t groups;            /* queue: item i is of group i % groups; 0: unknown */
+    uint32_t rate, rate_ms; /* queue: items begun in a window of that length at most; 0: unknown */
+    uint32_t key_limit;     /* queue: items of one key in hand at most; 0: unknown */
+    uint32_t groups;        /* queue: item i is of group i % groups; 0: unknown */
     uint64_t
         period_ns; /* queue: time after its completion at which an item is due again; 0: never */
     struct lb_doubt doubts[LB_DOUBTS];

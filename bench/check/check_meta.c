@@ -81,6 +81,8 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
         append(buf, size, &used, "priority=%d\n", (int)model->priority);
     if (model->unique != LB_UNIQUE_NOT)
         append(buf, size, &used, "unique=%d\n", (int)model->unique);
+    if (model->rate > 0)
+        append(buf, size, &used, "rate=%u\nrate_ms=%u\n", model->rate, model->rate_ms);
     if (model->key_limit > 0)
         append(buf, size, &used, "key_limit=%u\n", model->key_limit);
     if (model->groups > 0)
@@ -255,13 +257,21 @@ static int read_doubts(const char *meta, struct lb_doubt doubts[LB_DOUBTS], stru
     return 0;
 }
 
+/* A larger number is the largest. */
+static int read_small(const char *meta, const char *key, uint32_t *ret, struct lb_error *err)
+{
+    uint64_t number = *ret;
+    int rc = read_number(meta, key, &number, err);
+    *ret = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+    return rc;
+}
+
 int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_capacity,
                    struct lb_error *err)
 {
     struct lb_model model = *ret_model;
     uint64_t resources = model.n_resources, groups = model.groups;
-    uint64_t unique = model.unique, priority = model.priority, key_limit = model.key_limit,
-             attempts = model.attempts, tick_ms = model.tick_ms;
+    uint64_t unique = model.unique, priority = model.priority, tick_ms = model.tick_ms;
     bool state = model.release == LB_RELEASE_STATE;
     uint32_t *capacity = NULL;
     int rc = read_word(meta, "shape", "lock", "queue", &model.queue, err);
@@ -281,12 +291,14 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_number(meta, "recovery_bound_ns", &model.recovery_bound_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "period_ns", &model.period_ns, err);
     rc = rc != 0 ? rc : read_number(meta, "groups", &groups, err);
-    rc = rc != 0 ? rc : read_number(meta, "key_limit", &key_limit, err);
+    rc = rc != 0 ? rc : read_small(meta, "key_limit", &model.key_limit, err);
+    rc = rc != 0 ? rc : read_small(meta, "rate", &model.rate, err);
+    rc = rc != 0 ? rc : read_small(meta, "rate_ms", &model.rate_ms, err);
     rc = rc != 0 ? rc : read_number(meta, "unique", &unique, err);
     rc = rc != 0 ? rc : read_number(meta, "priority", &priority, err);
     if (rc == 0 && (unique > LB_UNIQUE_UNTIL_CLAIMED || priority > LB_PRIORITY_LOWEST))
         rc = lb_fail(err, LB_E_FILE, "the history's meta text has unique or priority above 2");
-    rc = rc != 0 ? rc : read_number(meta, "attempts", &attempts, err);
+    rc = rc != 0 ? rc : read_small(meta, "attempts", &model.attempts, err);
     rc = rc != 0 ? rc : read_number(meta, "tick_ms", &tick_ms, err);
     if (rc == 0 && tick_ms > MOST_TICK_MS)
         rc = lb_fail(err, LB_E_FILE, "the history's meta text has tick_ms above %d", MOST_TICK_MS);
@@ -304,8 +316,6 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     model.groups = (uint32_t)groups;
     model.unique = (enum lb_unique)unique;
     model.priority = (enum lb_priority)priority;
-    model.key_limit = key_limit < UINT32_MAX ? (uint32_t)key_limit : UINT32_MAX;
-    model.attempts = attempts < UINT32_MAX ? (uint32_t)attempts : UINT32_MAX;
     model.tick_ms = (uint32_t)tick_ms;
     model.release = state ? LB_RELEASE_STATE : LB_RELEASE_BELIEF;
     model.capacity = capacity;

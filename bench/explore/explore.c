@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert((int)LB_GUARANTEE_ROOM <= (int)LB_VIOLATIONS, "each guarantee has its bit");
+
 /* Adds the results of the likely schedules, which ran before all others. */
 static void add_likely(struct lb_search_result *result, const struct lb_search_result *likely)
 {
@@ -161,7 +163,7 @@ static int confirm(struct lb_testbed *testbed, struct lb_explored *explored, boo
     int r = 0, violated = 0;
     explored->confirmed = false;
     testbed->details = true;
-    testbed->counts_steps = testbed->plan.ticks == 0;
+    testbed->counts_steps = testbed->plan.ticks == 0 && testbed->program->rate == 0;
     for (unsigned i = 0; i < REPLAYS && !explored->confirmed; i++) {
         if (i >= IN_ANY_CASE && deadline_ns != 0 && lb_now_ns() >= deadline_ns)
             break;
@@ -486,7 +488,7 @@ static int find_others(struct lb_testbed *testbed, struct lb_explored *explored,
     int r = 0;
     testbed->n_running = testbed->plan.workers;
     testbed->rounds = testbed->plan.rounds;
-    testbed->counts_steps = testbed->plan.ticks == 0;
+    testbed->counts_steps = testbed->plan.ticks == 0 && testbed->program->rate == 0;
     testbed->start_ns = lb_now_ns();
     for (int g = 0; g < LB_GUARANTEES && r >= 0; g++)
         for (int i = 0; i < TRIES && r >= 0 && (others >> g & 1) != 0; i++) {

@@ -74,6 +74,11 @@ bool lb_attribute_of(const struct lb_case *c, enum lb_attribute attribute, uint6
 /* True if it is claimed, and it is known how long an item is unique. */
 bool lb_wants_unique(const struct lb_case *c);
 
+/* --- how many are begun in a time: rate.c --- */
+
+/* True if it is claimed, and its numbers are known. */
+bool lb_wants_rate(const struct lb_case *c);
+
 /* --- limits of items in hand: item_limits.c --- */
 
 /* True if one is claimed, and its number is known. */

@@ -75,6 +75,18 @@ static void note_tie(struct lb_scan *scan, const struct lb_event *ok)
     }
 }
 
+static int keep_begun(struct lb_scan *scan, const struct lb_item_record *claim)
+{
+    if (!lb_wants_rate(scan->c) || scan->noted.n == 0)
+        return 0;
+    struct lb_begun *begun = lb_array_push(&scan->c->begun, sizeof *begun);
+    if (begun == NULL)
+        return lb_out_of_memory(scan->c);
+    *begun = (struct lb_begun){claim->low, claim->high, (uint32_t)scan->noted.n, claim->log,
+                               scan->index};
+    return 0;
+}
+
 static int claimed(struct lb_scan *scan, const struct lb_event *ok)
 {
     struct lb_case *c = scan->c;
@@ -83,7 +95,7 @@ static int claimed(struct lb_scan *scan, const struct lb_event *ok)
     struct lb_item_record claim = {.low = lb_low(scan->invoke->time_ns, scan->slack),
                                    .high = lb_high(ok->time_ns, scan->slack),
                                    .log = scan->log};
-    int rc = 0;
+    int rc = keep_begun(scan, &claim);
     note_tie(scan, ok);
     lb_scan_wait_end(scan, ok->time_ns, true);
     for (size_t i = 0; i < noted && rc == 0; i++) {

@@ -651,36 +651,37 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
         return (struct lb_advice){
             .quotes = {&o->begin, &o->recover},
             .text = "an item that was claimed and is not done may have been begun: mark it for "
-                    "people to look at instead of giving it to the next worker, or promise only "
-                    "that nothing is lost, and let the work bear being done twice"};
+                    "people to look at, or promise only that nothing is lost"};
     case LB_G_GROUP_EXCLUSIVE:
         advice = advise_end(o, cell, guarantee);
         if (advice.text != NULL)
             return advice;
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end, &o->end},
-            .text = "two claims that do not see each other take two items of one group: let the "
-                    "database refuse the second (a unique index on the group of items in hand, "
-                    "or a row of its own for each group that the claim locks). Or what ends an "
-                    "item sets a group free of which another worker has an item: let it name the "
-                    "item's own group, and ask whose it is"};
+            .text = "two claims that do not see each other take two items of one group: let a "
+                    "unique index on the group of items in hand refuse the second, or the claim "
+                    "lock a row of the group. Or what ends an item sets a group free of which "
+                    "another has an item: let it name the item's own group, and ask whose it is"};
     case LB_G_UNIQUE:
         return (struct lb_advice){
             .text = "two puts that do not see each other add two items of one key: let a unique "
                     "index on the key of unfinished items refuse the second. Or a put is refused "
-                    "without an item: believe a refusal only if the row of the other item is "
-                    "committed, and not because its lock is taken"};
+                    "without an item: believe a refusal only if the other item is committed"};
     case LB_G_PRIORITY:
+    case LB_G_RATE:
         return (struct lb_advice){
             .quotes = {&o->begin},
-            .text = "order by the priority first, and lock no rows but those that are claimed"};
+            .text = guarantee == LB_G_RATE
+                        ? "let a claim lock one row, and then count the last T: two windows side "
+                          "by side let twice as many begin, and so do a full bucket and its refill"
+                        : "order by the priority first, and lock only those that are claimed"};
     case LB_G_KEY_LIMIT:
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end, &o->end},
-            .text = "two claims that do not see each other take the last place of a key: let a "
-                    "claim lock a row of the key before it counts, or take the place with one "
-                    "UPDATE whose condition is the limit. Or a place is given back that another "
-                    "worker has: let an end that changes no item give back nothing"};
+            .text = "two claims take the last place of a key together: let a claim lock a row of "
+                    "the key before it counts, or take the place with an UPDATE with the limit as "
+                    "condition. Or another worker's place is given back: let an end that changes "
+                    "no item give back nothing"};
     case LB_G_RECOVERY:
         return advise_queue_recovery(o, cell);
     default:

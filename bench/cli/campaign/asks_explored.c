@@ -163,11 +163,15 @@ static void explore_operator(struct lb_asking *m)
     ask->explored.preemptions = lb_asking_on_server(m);
 }
 
-/* Where an option is the limit of a key, it is 1: two items are enough to exceed it. */
+/* Where an option is the limit of a key, or of a rate, it is 1: two items are enough to exceed it.
+ */
 static void explore_limit(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     const char *option = m->program->key_limit_option;
+    if (lb_asking_claims(m, LB_G_RATE) && m->program->rate > 1 && m->program->rate_option != NULL)
+        add_explored(m, "explore+rate", "it claims rate: one of two items may be begun in the time")
+            ->explored.set_to_1 = m->program->rate_option;
     if (!lb_asking_claims(m, LB_G_KEY_LIMIT))
         return;
     if (m->program->key_limit > 1 && option != NULL)

@@ -426,6 +426,19 @@ static void work_in(struct lb_asking *m, enum lb_guarantee guarantee)
     set(ask, "batch", "2");
 }
 
+/* A crowd at a backlog that is larger than some windows allow. */
+static void hurry(struct lb_asking *m)
+{
+    if (!lb_asking_claims(m, LB_G_RATE))
+        return;
+    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2500,
+                                      "it claims rate: a crowd at a backlog for several windows");
+    snprintf(ask->name, sizeof ask->name, "rate");
+    set(ask, "hold", "1ms");
+    set(ask, "poll-max", "5ms");
+    set(ask, "duration", "2500ms");
+}
+
 /* Items that come back while others are taken; of a claim of several, while the others of it are
  * still in hand. */
 static void give_back(struct lb_asking *m)
@@ -554,6 +567,7 @@ static void stress_queue(struct lb_asking *m)
         work_in(m, LB_G_GROUP_EXCLUSIVE);
     if (lb_asking_claims(m, LB_G_KEY_LIMIT))
         work_in(m, LB_G_KEY_LIMIT);
+    hurry(m);
     if (lb_asking_claims(m, LB_G_UNIQUE)) {
         static const char *const keys[] = {"producers", "6",      "put-interval", "0", "hold",
                                            "0",         "unique", "0.9",          NULL};

@@ -283,6 +283,8 @@ static int told_model(const struct lb_args *args, struct loaded *loaded, struct 
             loaded->model.groups = 0; /* they contradict each other */
         if (one.key_limit != loaded->model.key_limit)
             loaded->model.key_limit = 0;
+        if (one.rate != loaded->model.rate || one.rate_ms != loaded->model.rate_ms)
+            loaded->model.rate = 0;
         if (one.unique != loaded->model.unique)
             loaded->model.unique = LB_UNIQUE_NOT;
         if (one.priority != loaded->model.priority)

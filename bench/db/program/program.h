@@ -193,12 +193,14 @@ struct lb_program {
     enum lb_isolation isolation;        /* the file's level; LB_ISO_DEFAULT: none */
     size_t n_statements;                /* all sections together; statement k has the index k */
     const struct lb_statement *statements;
-    const char *origin; /* the file, for messages */
-    uint64_t carries;   /* bit per slot: a column of that name is wanted by a later statement */
-    uint32_t uses;      /* bit per fixed slot: some statement has it as parameter */
-    int unique;         /* as the file says: 0: not, 1: until done, 2: until claimed */
-    int priority;       /* ... 0: not, 1: the highest is the most urgent, 2: the lowest */
-    uint32_t key_limit; /* items of one key in hand at most, as the file says; 0: no limit */
+    const char *origin;     /* the file, for messages */
+    uint64_t carries;       /* bit per slot: a column of that name is wanted by a later statement */
+    uint32_t uses;          /* bit per fixed slot: some statement has it as parameter */
+    int unique;             /* as the file says: 0: not, 1: until done, 2: until claimed */
+    int priority;           /* ... 0: not, 1: the highest is the most urgent, 2: the lowest */
+    uint32_t rate, rate_ms; /* items begun in that time at most, as the file says; 0: no limit */
+    const char *rate_option; /* that sets how many; NULL: none does */
+    uint32_t key_limit;      /* items of one key in hand at most, as the file says; 0: no limit */
     const char *key_limit_option; /* that sets it; NULL: none does */
     uint8_t attributes;           /* bit per enum lb_attribute: put has it as a parameter */
     bool puts_one;                /* put has no :n: it is run for each item */

@@ -68,9 +68,11 @@ int lb_program_agree(struct lb_program *program, const struct lb_program *before
                        : program->due_later != before->due_later ? "due"
                        : program->tick_ms != before->tick_ms     ? "precision"
                        : program->key_limit != before->key_limit ? "key-limit"
-                       : program->unique != before->unique       ? "unique"
-                       : program->priority != before->priority   ? "priority"
-                                                                 : NULL;
+                       : program->rate != before->rate || program->rate_ms != before->rate_ms
+                           ? "rate"
+                       : program->unique != before->unique     ? "unique"
+                       : program->priority != before->priority ? "priority"
+                                                               : NULL;
     if (what != NULL)
         return lb_fail(err, LB_E_USAGE,
                        "%s and %s cannot share their tables: they differ in -- %s:, and one judge "

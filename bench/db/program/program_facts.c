@@ -139,6 +139,33 @@ static void guess_limit(const struct lb_building *b, struct lb_guess *guess)
              limit != NULL ? limit->name : "fixed");
 }
 
+/* A number of ms: "1s", or an option, with the unit of its name (window_ms). 0: it is neither. */
+static uint32_t time_of(const struct lb_building *b, const struct lb_stated *stated)
+{
+    const char *value = value_of(b, stated);
+    char *end, name[40];
+    if (value == NULL)
+        return 0;
+    unsigned long number = strtoul(value, &end, 10);
+    if (value == stated->text)
+        snprintf(name, sizeof name, "x_%s", end + strspn(end, " "));
+    else
+        snprintf(name, sizeof name, "%s", *end == '\0' ? stated->text : "");
+    unsigned long unit = lb_unit_of_name(name);
+    return number < UINT32_MAX && number * unit < UINT32_MAX ? (uint32_t)(number * unit) : 0;
+}
+
+static void settle_rate(const struct lb_building *b)
+{
+    const struct lb_file *file = b->file;
+    const char *most = value_of(b, &file->rate);
+    b->program->rate = most != NULL ? (uint32_t)strtoul(most, NULL, 10) : 0;
+    b->program->rate_ms = time_of(b, &file->rate_time);
+    for (size_t i = 0; i < file->n_options && most != NULL; i++)
+        if (strcmp(file->options[i].name, file->rate.text) == 0)
+            b->program->rate_option = file->options[i].name;
+}
+
 void lb_program_guess_lease(struct lb_program *program, int line)
 {
     program->guesses[LB_GUESS_LEASE] = (struct lb_guess){line, "-- lease: fixed", 0};
@@ -157,6 +184,7 @@ void lb_building_settle_facts(struct lb_building *b)
     for (size_t i = 0; i < file->n_options && key_limit != NULL; i++)
         if (strcmp(file->options[i].name, file->key_limit.text) == 0)
             program->key_limit_option = file->options[i].name;
+    settle_rate(b);
     const char *unique = value_of(b, &file->unique);
     program->unique = unique == NULL ? 0 : strcmp(unique, "until-claimed") == 0 ? 2 : 1;
     const char *priority = value_of(b, &file->priority);

@@ -239,6 +239,25 @@ static int read_fact(struct lb_file *file, const struct lb_directive *directive,
     return 0;
 }
 
+/* `-- rate: N / T`. */
+static int read_rate(struct lb_file *file, const struct lb_directive *directive,
+                     struct lb_error *err)
+{
+    const char *value = directive->value, *slash = memchr(value, '/', directive->value_length);
+    int r = read_fact(file, directive, &file->rate, err);
+    if (r != 0 || slash == NULL)
+        return r;
+    const char *end = value + directive->value_length, *time = slash + 1;
+    while (slash > value && slash[-1] == ' ')
+        slash--;
+    while (time < end && *time == ' ')
+        time++;
+    file->rate.text = lb_file_string(file, value, (size_t)(slash - value));
+    file->rate_time =
+        (struct lb_stated){lb_file_string(file, time, (size_t)(end - time)), directive->line};
+    return 0;
+}
+
 static bool is_count(const char *text)
 {
     const size_t length = strlen(text);
@@ -318,6 +337,8 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return read_fact(file, directive, &file->attempts, err);
     if (lb_directive_is(directive, "key-limit"))
         return read_fact(file, directive, &file->key_limit, err);
+    if (lb_directive_is(directive, "rate"))
+        return read_rate(file, directive, err);
     if (lb_directive_is(directive, "unique"))
         return read_fact(file, directive, &file->unique, err);
     if (lb_directive_is(directive, "priority"))

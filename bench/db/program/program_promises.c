@@ -53,6 +53,28 @@ static int check_priority(struct lb_building *b)
     return 0;
 }
 
+static int check_rate(struct lb_building *b)
+{
+    const struct lb_program *program = b->program;
+    const struct lb_stated *rate = &b->file->rate;
+    const bool is_claimed = (b->file->claims & LB_G_BIT(LB_G_RATE)) != 0;
+    if (b->file->is_built_in || (rate->text == NULL && !is_claimed))
+        return 0;
+    if (rate->text == NULL)
+        return lb_file_fail(b->file, program->sections[LB_S_CLAIM].line, b->err,
+                            "claims rate, and does not state how many items may be begun in which "
+                            "time: write \"-- rate: N / T\" into the header, such as 5 / 1s");
+    if (b->file->shape != LB_QUEUE)
+        return lb_file_fail(b->file, rate->line, b->err,
+                            "rate: is for a queue, and this is a lock");
+    return program->rate > 0 && program->rate_ms > 0
+               ? 0
+               : lb_file_fail(b->file, rate->line, b->err,
+                              "rate: write \"N / T\", such as 5 / 1s (or ms, min); each may be "
+                              "an option of this file, T one with a name that ends in its unit, "
+                              "such as window_ms");
+}
+
 static int check_attempts(struct lb_building *b)
 {
     if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_ATTEMPTS)) == 0 ||
@@ -68,6 +90,8 @@ int lb_building_check_promises(struct lb_building *b)
     int r = check_attempts(b);
     if (r == 0)
         r = check_key_limit(b);
+    if (r == 0)
+        r = check_rate(b);
     if (r == 0)
         r = check_priority(b);
     return r == 0 ? check_unique(b) : r;

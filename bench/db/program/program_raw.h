@@ -72,7 +72,7 @@ struct lb_file {
     uint64_t needs;
     enum lb_isolation isolation;
     bool is_pipelined;
-    struct lb_stated attempts, rows, due, clock, key_limit, unique, priority;
+    struct lb_stated attempts, rows, due, clock, key_limit, unique, priority, rate, rate_time;
     struct lb_file *before;        /* the version that shares the tables; NULL: none does. Owned */
     struct lb_timing lease, limit; /* name NULL: none */
     unsigned delays;               /* bit per option that only puts an item's next turn off */
@@ -103,6 +103,8 @@ bool lb_directive_is(const struct lb_directive *directive, const char *key);
 /* `-- strategy:`, `-- claims:`, ...: before the first section. 0 or LB_E_FILE. */
 int lb_header_line(struct lb_file *file, const struct lb_directive *directive,
                    struct lb_error *err);
+/* The ms of a unit by the ending of a name: window_ms, ttl_s. 0: it has none. */
+uint32_t lb_unit_of_name(const char *name);
 /* `-- lease:` and `-- limit:`. 0 or LB_E_FILE. */
 int lb_timing_line(struct lb_file *file, const struct lb_directive *directive,
                    struct lb_error *err);

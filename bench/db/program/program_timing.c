@@ -25,7 +25,7 @@ static bool contains(const char *text, size_t length, const char *part)
 
 /* --- units --- */
 
-static uint32_t unit_of_name(const char *name)
+uint32_t lb_unit_of_name(const char *name)
 {
     static const struct {
         const char *ending;
@@ -128,7 +128,7 @@ static bool is_named_as_length(const char *name)
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (contains(name, strlen(name), words[i]))
             return true;
-    return unit_of_name(name) != 0;
+    return lb_unit_of_name(name) != 0;
 }
 
 /* Lengths of time of another kind: how often to look, when to try again. */
@@ -203,7 +203,7 @@ static void take(struct lb_timing *timing, const struct lb_file *file, const cha
     const struct lb_option *option = option_of(file, name);
     timing->name = name;
     if (timing->unit_ms == 0)
-        timing->unit_ms = unit_of_name(name);
+        timing->unit_ms = lb_unit_of_name(name);
     if (timing->unit_ms == 0)
         timing->unit_ms = use->unit_ms;
     if (timing->unit_ms == 0)
@@ -237,7 +237,9 @@ static void infer(struct lb_file *file, const char *name, enum counted counted)
 static bool is_spoken_for(const struct lb_file *file, const char *name)
 {
     return (file->lease.name != NULL && strcmp(file->lease.name, name) == 0) ||
-           (file->limit.name != NULL && strcmp(file->limit.name, name) == 0);
+           (file->limit.name != NULL && strcmp(file->limit.name, name) == 0) ||
+           (file->rate_time.text != NULL &&
+            (strcmp(file->rate_time.text, name) == 0 || strcmp(file->rate.text, name) == 0));
 }
 
 static int settle_said(struct lb_file *file, struct lb_timing *timing, const char *key,
@@ -338,7 +340,7 @@ int lb_timing_line(struct lb_file *file, const struct lb_directive *directive, s
     if (n == 3 && strcmp(in, "in") == 0) {
         char ending[16];
         snprintf(ending, sizeof ending, "x_%s", unit);
-        timing->unit_ms = unit_of_name(ending);
+        timing->unit_ms = lb_unit_of_name(ending);
     }
     if (n != 1 && timing->unit_ms == 0)
         return lb_file_fail(file, directive->line, err,

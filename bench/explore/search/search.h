@@ -57,7 +57,7 @@ enum {
     LB_MAX_LENGTH = 400,  /* moves of one schedule */
     LB_MAX_ANSWERS = 8,   /* that one move at one state may have */
     LB_MAX_REPLAYS = 500, /* of a path, until its moves answer as wanted */
-    LB_VIOLATIONS = 16    /* bits that tell violations apart */
+    LB_VIOLATIONS = 24    /* bits that tell violations apart */
 };
 
 /* A schedule: the moves, in order. */

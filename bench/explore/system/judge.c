@@ -235,6 +235,8 @@ static struct lb_model model_of(const struct lb_testbed *testbed, bool drained, 
                              .complete = true, /* a hold at its end continues */
                              .end_ns = end_ns};
     lb_facts_take(testbed->program, &model);
+    if (testbed->program->rate > 0)
+        lb_facts_doubt_due(&model, "some items were not claimed, and may wait for the rate");
     return model;
 }
 

@@ -37,6 +37,8 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model)
     model->unique = (enum lb_unique)program->unique;
     model->priority = (enum lb_priority)program->priority;
     model->key_limit = program->key_limit;
+    model->rate = program->rate;
+    model->rate_ms = program->rate_ms;
     model->own_rows = program->own_rows;
     model->tick_ms = program->tick_ms;
     /* Without a period of the scenario's, items of recurring work are due again at once. */

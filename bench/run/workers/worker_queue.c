@@ -484,6 +484,7 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     struct lb_team *team = worker->team;
     const struct lb_scenario *scenario = team->scenario;
     struct lb_error *err = &worker->err;
+    const uint32_t rate_ms = team->plan->program != NULL ? team->plan->program->rate_ms : 0;
     bool is_made = worker->next.is_there;
     worker->op.measured = is_made ? worker->next.measured : lb_team_phase(team) == LB_PHASE_MEASURE;
     lb_worker_begin(worker, LB_M_ACQUIRE);
@@ -502,6 +503,8 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
         lb_worker_look(worker);
         if (answer == LB_OK || answer == LB_EMPTY)
             lb_worker_waits(worker, 0);
+        if (rate_ms > 0 && (answer == LB_OK || answer == LB_LOST)) /* empty for that time */
+            lb_team_note_due(team, 2 * rate_ms);
         if (answer == LB_OK) {
             atomic_store(&first_consumer[worker->seat].seat_has_items, true);
             lb_team_new_epoch(team);
