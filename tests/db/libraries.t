@@ -45,13 +45,13 @@ elsif (!defined $tcp_uri) { note 'SKIP quartz: no PostgreSQL in LB_TEST_TCP_URIS
 else { is(system($java, '--compile'), 0, 'quartz/queue.sh is compiled') }
 
 my $n_items = 20;
-# Schedulers on one job store do run a job twice; how often is chance.
-my %may_repeat = map { $_ => 1 } 'apscheduler';
+# Schedulers on one job store do run a job twice, and so do processes that are one consumer of PgQ; how often is chance.
+my %may_repeat = map { $_ => 1 } 'apscheduler', 'pgq';
 my @found;
 for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{mjs,php,pl,py,rb,sh}") {
     my ($name) = $path =~ m{/programs/(.*)$};
     my $hello = installed($path);
-    if (!defined $hello) {
+    if (!defined $hello->{version}) {
         note "$name: not installed";
         next;
     }
@@ -79,6 +79,18 @@ if (grep { $_ eq 'pg-boss/queue.mjs' } @found) {
     is($status, 1, 'pg-boss/queue.mjs: complete by id');
     is(verdict($cell, 'owner-release'), 'violated', 'pg-boss/queue.mjs: completes what another has in hand');
     is(verdict($cell, 'no-duplicate'), 'held', 'pg-boss/queue.mjs: what expired was given back first');
+}
+# The batch of 20 takes one of the two 400 ms, so that the other asks meanwhile.
+if (grep { $_ eq 'pgq/queue.py' } @found) {
+    my @asked = ("$examples/pgq/queue.py", '-S', 'drain', '--backlog', $n_items, '--workers', 2, '--hold', '20ms', '--duration', '10m', '--ttl', '10m');
+    my ($status, $cell) = cell(@asked);
+    is($status, 1, 'pgq/queue.py: two processes, one consumer');
+    is(verdict($cell, 'no-duplicate'), 'violated', 'pgq/queue.py: both get the batch');
+    ($status, $cell) = cell(@asked, '--opt', 'lock=1');
+    is($status, 0, 'pgq/queue.py: a lock for the batch');
+    is(verdict($cell, $_), 'held', "pgq/queue.py: ... $_") for qw(no-duplicate no-loss);
+    ($status, $cell) = cell(@asked, '--opt', 'lock=1', '--free', '0.25');
+    is(verdict($cell, $_), 'held', "pgq/queue.py: events that are put back: $_") for qw(no-duplicate no-loss);
 }
 
 cmp_ok(scalar @found, '>', 0, 'some library is installed: ' . join ', ', @found);
