@@ -405,6 +405,8 @@ static bool tell_untested(const struct lb_testbed *testbed, const struct lb_expl
                                                     "had in hand was not claimed anew");
     else if (nobody != NULL)
         snprintf(buf, size, "%s", nobody);
+    else if (g == LB_G_OWNER_RELEASE && wants_clock && !dies)
+        snprintf(buf, size, "no lease ends before a release: ask with --steps clock");
     else if (explored->search.violated != 0 && !explored->complete)
         snprintf(buf, size, "%s",
                  explored->stopped_at_first ? "the search ended at the first violation"

@@ -67,6 +67,8 @@ like($out, qr/no-loss: the items not claimed again had reached the attempt limit
 my @late = ('-d', 'sqlite:', '--steps', 'clock', '-q');
 for (['rel-plain', 1, qr/violated/], ['rel-audit', 5, qr/not tested: $question/]) {
     my ($name, $wanted, $verdict) = @$_;
+    ($status, $out) = lockbench(@explored, "$folder/$name.sql");
+    like($out, qr/^ +owner-release +not tested: no lease ends before a release: ask with --steps clock$/m, "explore $name: in no time, no release is late");
     ($status, $out) = lockbench('explore', '-s', "$folder/$name.sql", @late);
     is($status, $wanted, "explore $name: exit status") or diag $out;
     like($out, qr/^ +owner-release +$verdict/m, '... and the verdict');

@@ -1,5 +1,5 @@
--- Claims with a lease, ended under the attempt. A job that does not want to run now is put back for another
--- attempt: by number (snooze=number), or while it is this attempt's (snooze=attempt).
+-- Claims with a lease, ended under the attempt. A job that does not want to run now is put back: by number
+-- (snooze=number), or while the attempt is the same (snooze=attempt).
 -- After Oban's snooze and retry. The statements are ours: no code of the library was run, and no version of it is
 -- claimed.
 -- Expected: number broken: who snoozes too late puts back what another one has taken, or has done: no-duplicate,
