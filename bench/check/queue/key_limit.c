@@ -18,7 +18,7 @@ bool lb_key_limit(const struct lb_case *c, struct lb_limit *ret_limit)
                                    .untold = "the history does not say the key of each item",
                                    .has_kind = "key",
                                    .key_of = key_of};
-    return c->model->key_limit > 0 && (c->model->claims & LB_G_BIT(LB_G_KEY_LIMIT)) != 0;
+    return c->model->key_limit > 0; /* claimed or not: its items wait for each other */
 }
 
 static const char *cannot_say(const struct lb_case *c)

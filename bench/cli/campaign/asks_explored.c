@@ -186,8 +186,15 @@ static void explore_limit(struct lb_asking *m)
     ask->explored.items = ask->explored.rounds = 2;
     ask->explored.rescuers = ask->explored.ticks = 1;
     ask->explored.preemptions = lb_asking_on_server(m); /* all of it takes minutes there */
-    if (lb_asking_on_server(m)) /* leave time for the crowds: the likely schedules come first */
-        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 15;
+    if (!lb_asking_on_server(m))
+        return;
+    /* leave time for the crowds: the likely schedules come first */
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 15;
+    ask = add_explored(m, "explore+key+recover",
+                       "it claims key-limit: a rescuer waits for a claim, and another one follows");
+    ask->explored.set_to_1 = option;
+    ask->explored.items = ask->explored.preemptions = 2;
+    ask->explored.rescuers = 1;
 }
 
 /* Items that a rescuer frees while a worker still works on them. */
