@@ -91,4 +91,12 @@ for my $case (['exit 0', 0, 'no disagreement'], ['kill -ABRT $$', 4, 'check_queu
     is($? >> 8, $want, "soak-check: $end: status $want");
     is($lines[-1], "$last\n", '... the last line') or diag @lines;
 }
+
+# What the CI script does at its end keeps its exit status, also where its checks have ended before.
+my ($trap) = join('', do { open my $in, '<', "$source/.ci/run" or die "$source/.ci/run: $!\n"; <$in> }) =~ /^(trap .* EXIT)$/m;
+like($trap // '', qr/checks/, 'the CI script stops its checks');
+for my $want (0, 4) {
+    system 'bash', '-c', "set -euo pipefail; checks=99999999; log='$dir/none'; $trap; exit $want";
+    is($? >> 8, $want, "... and ends with its own status, $want");
+}
 done_testing();
