@@ -507,6 +507,21 @@ enum lb_expectation lb_cell_expectation(const struct lb_cell *cell, enum lb_guar
     }
 }
 
+const struct lb_finding *lb_cell_open_break(const struct lb_cell *cell)
+{
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        const struct lb_break *known;
+        const struct lb_outcome *run;
+        const struct lb_finding *finding = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
+        if (finding == NULL || finding->verdict != LB_V_NOT_TESTED)
+            continue;
+        for (size_t n = 0; (known = known_break(cell, (enum lb_guarantee)g, n)) != NULL; n++)
+            if (is_shown_by(known, cell))
+                return finding;
+    }
+    return NULL;
+}
+
 char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size)
 {
     size_t used = 0;

@@ -186,6 +186,9 @@ enum lb_expectation lb_cell_proof(const struct lb_cell *cell, const struct lb_ou
 /* Of the guarantees whose known break was not caught in this cell: which, why it is broken, and how
  * often it was tested. Returns buf; "" if there is none. */
 char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size);
+/* A guarantee that was not tested in this cell, though a known break must show there; NULL: none.
+ */
+const struct lb_finding *lb_cell_open_break(const struct lb_cell *cell);
 /* True if the strategy is known to break a guarantee with its default options, on any engine, and
  * without a fault. */
 bool lb_strategy_is_broken(const struct lb_strategy *strategy);

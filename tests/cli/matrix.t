@@ -77,6 +77,15 @@ like($out, qr/^not caught release-unowned on sqlite, overrun\n  exclusive is kno
 my (undef, $even) = lockbench('verify', @hasty, '--overrun', '0');
 like($even, qr/^ok 1 - release-unowned sqlite overrun exclusive$/m, 'a break whose cause was switched off is not missed') or diag $even;
 
+# The run ends long before the bound: what is known to break at a death was not tested, though the rest held.
+my @early = ('verify', '--matrix', '-s', 'lease-unread', '-d', 'sqlite:', '-S', 'mutex-hot,dead-holder', '--duration', '2s', '--recovery-bound', '10m', '--quiet', '--seed', '7');
+(undef, $out) = lockbench(@early);
+like($out, qr/^\| `lease-unread` \(control\) \| not tested \[1\] \|\n\n1\. not tested: the run ended before/m, 'a known break that was not tested is not held') or diag $out;
+(undef, $out) = lockbench(@early, '--format', 'json');
+$entry = decode_json($out)->{rows}[0]{entries}[0];
+is($entry->{verdict}, 'not tested', 'json: the same');
+like($entry->{reason}, qr/^the run ended before/, 'json: and why');
+
 ($status, $out) = lockbench('verify', '-s', $lock, @short, '--isolation', 'read-committed');
 is($status, 5, 'one level, that nothing can be asked at');
 like($out, qr/^\| `good-lock` \| SKIP \[1\] \|\n\n1\. skipped: SQLite does not tell read committed/m, 'that the engine has not: a SKIP');

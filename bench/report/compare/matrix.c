@@ -111,6 +111,17 @@ const struct lb_cell *lb_matrix_next(const struct lb_matrix *matrix, size_t row,
     return NULL;
 }
 
+/* A known break of the entry that must show and was not tested; NULL: none. */
+static const struct lb_finding *open_break(const struct lb_matrix *matrix, size_t row,
+                                           size_t column)
+{
+    const struct lb_cell *cell = NULL;
+    const struct lb_finding *finding = NULL;
+    while (finding == NULL && (cell = lb_matrix_next(matrix, row, column, cell)) != NULL)
+        finding = lb_cell_open_break(cell);
+    return finding;
+}
+
 enum lb_standing lb_matrix_standing(const struct lb_matrix *matrix, size_t row, size_t column)
 {
     static const int weight[] = {
@@ -127,6 +138,8 @@ enum lb_standing lb_matrix_standing(const struct lb_matrix *matrix, size_t row, 
         if (weight[standing] < weight[worst])
             worst = standing;
     }
+    if (worst == LB_STANDS_HELD && open_break(matrix, row, column) != NULL)
+        return LB_STANDS_UNTESTED;
     return worst;
 }
 
@@ -154,7 +167,7 @@ const struct lb_finding *lb_matrix_finding(const struct lb_matrix *matrix, size_
     return worst;
 }
 
-const char *lb_cell_reason(const struct lb_cell *cell)
+static const char *cell_reason(const struct lb_cell *cell)
 {
     if (cell->state == LB_CELL_FAILED)
         return cell->error.message;
@@ -169,4 +182,13 @@ const char *lb_cell_reason(const struct lb_cell *cell)
                 return run->judgement.findings[g].reason;
     }
     return cell->state == LB_CELL_PENDING ? "interrupted before its turn" : "nothing is claimed";
+}
+
+const char *lb_matrix_reason(const struct lb_matrix *matrix, size_t row, size_t column)
+{
+    const struct lb_finding *finding = open_break(matrix, row, column);
+    const struct lb_cell *first = lb_matrix_next(matrix, row, column, NULL);
+    if (lb_matrix_standing(matrix, row, column) == LB_STANDS_UNTESTED && finding != NULL)
+        return finding->reason;
+    return first != NULL ? cell_reason(first) : "not asked";
 }

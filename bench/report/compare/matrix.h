@@ -40,7 +40,8 @@ const struct lb_cell *lb_matrix_next(const struct lb_matrix *matrix, size_t row,
                                      const struct lb_cell *after);
 
 /* The result of the entry. A violation comes first; then errors and interrupted cells; "held" needs
- * a cell that held, and a SKIP is one only if all are. */
+ * a cell that held, and no known break that must show and was not tested; a SKIP is one only if all
+ * are. */
 enum lb_standing lb_matrix_standing(const struct lb_matrix *matrix, size_t row, size_t column);
 
 /* The worst finding of the entry about a guarantee: violated, held, not tested. NULL: no run. */
@@ -48,7 +49,7 @@ const struct lb_finding *lb_matrix_finding(const struct lb_matrix *matrix, size_
                                            size_t column, enum lb_guarantee guarantee,
                                            const struct lb_cell **ret_cell);
 
-/* Why a cell that came to no verdict did not; never "". */
-const char *lb_cell_reason(const struct lb_cell *cell);
+/* Why an entry that came to no verdict did not; never "". */
+const char *lb_matrix_reason(const struct lb_matrix *matrix, size_t row, size_t column);
 
 #endif

@@ -74,9 +74,8 @@ static json_t *entry_json(const struct lb_matrix *matrix, size_t row, size_t col
     lb_put_text(&object, "verdict", lb_standing_name(standing));
     lb_put(&object, "reason",
            standing == LB_STANDS_HELD || standing == LB_STANDS_VIOLATED ? json_null()
-           : standing == LB_STANDS_MISSED
-               ? lb_json_text(missed_in(matrix, row, column, text))
-               : lb_json_text(first != NULL ? lb_cell_reason(first) : "not asked"));
+           : standing == LB_STANDS_MISSED ? lb_json_text(missed_in(matrix, row, column, text))
+                                          : lb_json_text(lb_matrix_reason(matrix, row, column)));
     for (const struct lb_cell *cell = first; cell != NULL;
          cell = lb_matrix_next(matrix, row, column, cell))
         lb_add(&scenarios, lb_json_text(cell->scenario.name));

@@ -170,9 +170,8 @@ static void note_reason(struct entry *entry, const struct lb_matrix *matrix, siz
                         size_t column, enum lb_standing standing)
 {
     char text[1600];
-    const struct lb_cell *cell = lb_matrix_next(matrix, row, column, NULL);
     snprintf(text, sizeof text, "%s: %s.", lb_standing_name(standing),
-             cell != NULL ? lb_cell_reason(cell) : "not asked");
+             lb_matrix_reason(matrix, row, column));
     entry->numbers[entry->n++] = note(entry->notes, text);
 }
 
