@@ -179,7 +179,7 @@ struct lb_id {
     uint64_t claim_low, claim_high; /* of the claim that was answered first */
     uint32_t put_event, claim_event;
     uint32_t class_no; /* of the put */
-    uint32_t n;        /* 1; or the number of unclaimed ids of one put, this one the first */
+    uint32_t n;        /* 1; or as many unclaimed ids of one put from this one on */
     unsigned put_log : 20, is_put : 1, is_claimed : 1;
     unsigned is_given_back : 1; /* certainly free at the end */
     unsigned is_ended : 1;      /* completed, or in error, by its claimer: for certain */

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # Three limits of one job a customer, each with a broken twin (tests/strangers/one-a-key.sql), and the turns of tenants
-# (tests/strangers/tenants.sql).
+# (tests/strangers/tenants.sql), and jobs of dead workers that block other keys (tests/strangers/strict-fifo.sql).
 use strict;
 use warnings;
 use FindBin;
@@ -22,6 +22,24 @@ for my $uri (grep { /^postgres/ } @uris) {
         like($out, $wanted ? qr/^  key-limit +violated/m : qr/^  complete.*^  key-limit +held/ms, '... as the verdict says');
     }
 }
+
+# --- keys of dead workers: their items wait, which is no loss, and those of no other key do (pg-boss PR #871) ---
+my @killed = ('-S', 'drain', '--backlog', 200, '--keys', 20, '--hold', '20ms', '--fault', 'kill', '--fault-count', 3, '--duration', '3s', '--recover', 0,
+    '--recovery-bound', 0, '--progress-bound', 0);
+for my $uri ('sqlite:', grep { /^postgres/ } @uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    # A worker must die while it has an item: its holds are nearly all of its time.
+    my @command = ('run', '-s', "$folder/strict-fifo.sql", '-d', $uri, '-q', @killed);
+    my $waits = qr/no-loss: an\s+unclaimed\s+item\s+waits\s+for\s+its\s+group\s+or\s+key/;
+    my ($status, $out) = until_shown(sub { $_[0] != 0 || $_[1] =~ $waits }, @command);
+    is($status, 0, "$engine: the oldest job of each free key is taken: no violation") or diag $out;
+    like($out, $waits, '... and items of the blocked keys wait');
+    ($status, $out) = until_shown(sub { $_[0] == 1 }, @command, '--opt', 'take=head');
+    is($status, 1, "$engine: the oldest job of all is taken, or none: violated") or diag $out;
+    like($out, qr/VIOLATED no-loss/, '... as items of free keys are not claimable');
+}
+my (undef, $plan) = lockbench('verify', '-s', "$folder/strict-fifo.sql", '--plan');
+like($plan, qr/keys blocked .*keys of dead workers block no other key/, 'verify asks for it');
 
 # --- tenants: one has 80 % of the jobs ---
 for my $uri ('sqlite:', grep { /^postgres/ } @uris) {

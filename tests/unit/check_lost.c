@@ -164,6 +164,29 @@ static void what_waits_for_its_group_is_not_lost(void **state)
     expect(LB_G_NO_LOSS, LB_V_VIOLATED);
 }
 
+/* Items 6 and 11 of one put wait for item 1, and those between them are done. */
+static void unclaimed_items_need_not_follow_each_other(void **state)
+{
+    (void)state;
+    for (uint64_t other = 0; other <= 8;
+         other += 8) { /* item 8 is of another group, and not claimed */
+        history_init(&history, true);
+        history.model.groups = 5;
+        history.model.drained = true;
+        put(&history, 0, 1, 11, 1, 2);
+        claims(FIRST, 2);
+        for (uint64_t id = 2, at = 10; id <= 10; id++, at += 10) {
+            if (id == 6 || id == other)
+                continue;
+            claim(&history, 3, id, at, at + 1, 0);
+            add_op(&history, 3, LB_OP_COMPLETE, at + 2, at + 3, LB_EV_OK, 0, id, 0,
+                   LB_EVF_EFFECTIVE);
+        }
+        expect(LB_G_NO_LOSS, other == 0 ? LB_V_NOT_TESTED : LB_V_VIOLATED);
+        assert_int_equal(judgement.findings[LB_G_NO_LOSS].n_violations, other == 0 ? 0 : 1);
+    }
+}
+
 /* Item 1 is claimed and given back `times` times, by one worker or by several. */
 static void give_back(unsigned times, bool by_one)
 {
@@ -305,6 +328,7 @@ int main(void)
         cmocka_unit_test(in_each_legal_order_it_was_anothers),
         cmocka_unit_test(a_group_is_left_by_it),
         cmocka_unit_test(what_waits_for_its_group_is_not_lost),
+        cmocka_unit_test(unclaimed_items_need_not_follow_each_other),
         cmocka_unit_test(what_was_tried_often_enough_is_not_lost),
         cmocka_unit_test(the_first_beat_may_have_been),
         cmocka_unit_test(an_unknown_renewal_may_have_been_short),

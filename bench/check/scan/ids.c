@@ -379,7 +379,8 @@ static int note_put_again(struct lb_case *c, const struct lb_id *id)
     return 0;
 }
 
-/* The acknowledged unclaimed ids: one entry for each put, each id once. */
+/* The acknowledged unclaimed ids, each once: one entry for those of one put that follow each other.
+ */
 static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
 {
     size_t n_claimed = ids->n, k = 0;
@@ -387,7 +388,6 @@ static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
     for (size_t i = 0; i < index->n; i++) {
         const struct lb_put *put = &index->puts[i];
         uint64_t last = last_id(put);
-        struct lb_id one = {0};
         if (put->high == LB_NEVER || last < next_id)
             continue;
         for (uint64_t id = put->first > next_id ? put->first : next_id; id <= last;) {
@@ -396,16 +396,14 @@ static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
                 k++;
             bool is_claimed = k < n_claimed && claimed[k].id == id;
             uint64_t end = k < n_claimed && claimed[k].id <= last ? claimed[k].id : last + 1;
-            if (!is_claimed && one.n == 0)
-                one.id = id;
-            one.n += is_claimed ? 0 : (uint32_t)(end - id);
+            struct lb_id one = {.id = id, .n = is_claimed ? 0 : (uint32_t)(end - id)};
+            set_put(&one, put);
+            if (one.n > 0 && push_id(ids, &one) == NULL)
+                return LB_E_MEMORY;
             id = is_claimed ? id + 1 : end;
             if (id == 0)
                 break; /* past the largest number */
         }
-        set_put(&one, put);
-        if (one.n > 0 && push_id(ids, &one) == NULL)
-            return LB_E_MEMORY;
         if (last == UINT64_MAX)
             break;
         next_id = last + 1;

@@ -426,6 +426,26 @@ static void work_in(struct lb_asking *m, enum lb_guarantee guarantee)
     set(ask, "batch", "2");
 }
 
+/* Jobs that never end keep their keys, and no other key: nothing is recovered. */
+static void stress_keys(struct lb_asking *m)
+{
+    static const char *const keys[] = {"backlog", "200", "keys",        "20", "hold", "20ms",
+                                       "recover", "0",   "fault-count", "3",  NULL};
+    const struct lb_features *f = &m->outlook->features;
+    if (!lb_asking_claims(m, LB_G_KEY_LIMIT))
+        return;
+    work_in(m, LB_G_KEY_LIMIT);
+    if (!f->has_recover || !f->recovers_by_time)
+        return;
+    struct lb_ask *ask = add_stressed(
+        m, "drain", "kill", 3000, "it claims key-limit: keys of dead workers block no other key");
+    snprintf(ask->name, sizeof ask->name, "keys blocked");
+    set_all(ask, keys);
+    set(ask, "duration", "3s");
+    set(ask, "recovery-bound", "0");
+    set(ask, "progress-bound", "0");
+}
+
 /* A crowd at a backlog that is larger than some windows allow. */
 static void hurry(struct lb_asking *m)
 {
@@ -565,8 +585,7 @@ static void stress_queue(struct lb_asking *m)
     operate(m);
     if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
         work_in(m, LB_G_GROUP_EXCLUSIVE);
-    if (lb_asking_claims(m, LB_G_KEY_LIMIT))
-        work_in(m, LB_G_KEY_LIMIT);
+    stress_keys(m);
     hurry(m);
     if (lb_asking_claims(m, LB_G_UNIQUE)) {
         static const char *const keys[] = {"producers", "6",      "put-interval", "0", "hold",
