@@ -113,7 +113,7 @@ sub has_numbers
     like(decoded($dom), qr/Of 1 case that ran, 1 kept all that they claim\./, 'one: the summary');
 }
 
-# --- aged tables: alone, beside runs, and what is none ---
+# --- aged tables: alone, beside runs, and files of another kind ---
 {
     my (undef, $text) = lockbench('age', '-s', "$ENV{LB_SOURCE}/tests/aged/walks-delayed.sql", '--aged', 'finished,delayed,dead', '--rows', 1000, '--format', 'json');
     my $age = decode_json($text);

@@ -77,7 +77,7 @@ like($out, qr/^not caught release-unowned on sqlite, overrun\n  exclusive is kno
 my (undef, $even) = lockbench('verify', @hasty, '--overrun', '0');
 like($even, qr/^ok 1 - release-unowned sqlite overrun exclusive$/m, 'a break whose cause was switched off is not missed') or diag $even;
 
-# The run ends long before the bound: what is known to break at a death was not tested, though the rest held.
+# The run ends long before the bound: the known break at a death was not tested, though the rest held.
 my @early = ('verify', '--matrix', '-s', 'lease-unread', '-d', 'sqlite:', '-S', 'mutex-hot,dead-holder', '--duration', '2s', '--recovery-bound', '10m', '--quiet', '--seed', '7');
 (undef, $out) = lockbench(@early);
 like($out, qr/^\| `lease-unread` \(control\) \| not tested \[1\] \|\n\n1\. not tested: the run ended before/m, 'a known break that was not tested is not held') or diag $out;

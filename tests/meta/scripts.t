@@ -92,7 +92,7 @@ for my $case (['exit 0', 0, 'no disagreement'], ['kill -ABRT $$', 4, 'check_queu
     is($lines[-1], "$last\n", '... the last line') or diag @lines;
 }
 
-# What the CI script does at its end keeps its exit status, also where its checks have ended before.
+# The end of the CI script keeps its exit status, also if its checks ended before.
 my ($trap) = join('', do { open my $in, '<', "$source/.ci/run" or die "$source/.ci/run: $!\n"; <$in> }) =~ /^(trap .* EXIT)$/m;
 like($trap // '', qr/checks/, 'the CI script stops its checks');
 for my $want (0, 4) {

@@ -12,9 +12,9 @@
  * in any order (B. Simons, "Multiprocessor scheduling of unit-time jobs with arbitrary release
  * times and deadlines", SIAM J. Comput. 12, 1983).
  *
- * T is shorter by what clocks may differ (lb_lease_margin). Items of one claim have moments of
- * their own in the second step, and a claim of unknown outcome began nothing: both can only let a
- * violation pass.
+ * T is shorter by the largest difference of clocks (lb_lease_margin). Items of one claim have
+ * moments of their own in the second step, and a claim of unknown outcome began nothing: both can
+ * only let a violation pass.
  */
 #include "guarantee_kind.h"
 #include "items.h"

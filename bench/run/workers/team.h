@@ -59,7 +59,7 @@ struct lb_team {
     bool has_others;          /* workers in other ranks: peers.c has the state shared with them */
     _Atomic uint64_t emptied; /* has_others: the last epoch, + 1, in which the queue was drained */
     uint32_t n_workers;
-    atomic_uint n_successors; /* who have the numbers behind those of n_workers */
+    atomic_uint n_successors; /* their numbers follow those of n_workers */
     atomic_int error_state;   /* 0: none; 1: being written; 2: error can be read */
     struct lb_error error;    /* the first error of a worker */
     struct lb_uptime uptime;
