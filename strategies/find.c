@@ -1,6 +1,7 @@
 /* Strategies by name, and users' files as strategies: see strategy.h. */
 #include "strategy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 const char *const lb_no_changes[] = {NULL};
@@ -42,6 +43,20 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
 bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan)
 {
     return plan->program != NULL && plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
+}
+
+uint32_t lb_strategy_attempts(const struct lb_strategy_plan *plan)
+{
+    const char *name = plan->strategy->attempts, *value = "0";
+    if (plan->program != NULL || name == NULL)
+        return plan->program != NULL ? plan->program->attempts : 0;
+    for (const struct lb_option *o = plan->strategy->options; o->name != NULL; o++)
+        if (strcmp(o->name, name) == 0)
+            value = o->default_value;
+    for (size_t i = 0; i < plan->n_settings; i++)
+        if (strcmp(plan->settings[i].name, name) == 0)
+            value = plan->settings[i].value;
+    return (uint32_t)strtoul(value, NULL, 10);
 }
 
 bool lb_strategy_takes_batch(const struct lb_strategy_plan *plan, enum lb_section_name section)

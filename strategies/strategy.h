@@ -290,6 +290,8 @@ struct lb_strategy {
     unsigned operations;          /* without statements: 1u << enum lb_section_name that it has */
     unsigned batches;             /* of a program: those that take a whole claim */
     const char *engines;          /* of a program: "sqlite,postgres" */
+    const char *attempts;         /* of a program: the option that says how often an item is tried;
+                                     NULL: it has none */
 };
 
 extern const char *const lb_no_changes[];
@@ -305,6 +307,9 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
 /* True if this operation can be called: the program has the section or, without statements, the
  * strategy names it among its operations. */
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
+
+/* How often an item is tried at most, as the file or program says; 0: it does not say. */
+uint32_t lb_strategy_attempts(const struct lb_strategy_plan *plan);
 
 /* Does this section take all items of a claim at once: complete, error, free or renew? */
 bool lb_strategy_takes_batch(const struct lb_strategy_plan *plan, enum lb_section_name section);

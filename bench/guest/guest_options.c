@@ -33,9 +33,14 @@ int lb_guest_limit(const char *name, const struct lb_setting *settings, size_t n
 int lb_guest_check(const struct lb_guest *guest, const struct lb_setting *settings,
                    size_t n_settings, struct lb_error *err)
 {
-    (void)guest;
+    const struct lb_strategy_plan plan = {
+        .strategy = &guest->strategy, .settings = settings, .n_settings = n_settings};
     uint32_t ms;
     int rc = 0;
+    if (guest->strategy.attempts != NULL && lb_strategy_attempts(&plan) == 0)
+        return lb_fail(err, LB_E_USAGE,
+                       "%s: option %s must be a number from 1: attempts of an item", guest->path,
+                       guest->strategy.attempts);
     for (size_t i = 0; i < LB_GUEST_COMMON_OPTIONS && rc == 0; i++)
         rc = lb_guest_limit(lb_guest_common_options[i].name, settings, n_settings, &ms, err);
     return rc;

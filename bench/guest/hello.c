@@ -27,6 +27,7 @@ static const struct {
     {"complete", LB_QUEUE, true, LB_S_COMPLETE},
     {"error", LB_QUEUE, false, LB_S_ERROR},
     {"free", LB_QUEUE, false, LB_S_FREE},
+    {"retry", LB_QUEUE, false, LB_S_RETRY},
     {"renew", LB_QUEUE, false, LB_S_RENEW},
     {"clear-error", LB_QUEUE, false, LB_S_CLEAR_ERROR},
     {"clear-all-errors", LB_QUEUE, false, LB_S_CLEAR_ALL_ERRORS},
@@ -62,9 +63,9 @@ static const char *text_of(const struct lb_guest *guest, const char *key)
 static int check_keys(const struct lb_guest *guest, struct lb_error *err)
 {
     static const char *const keys[] = {
-        "hello",      "strategy", "version",    "summary",  "shape", "claims",
-        "engines",    "mode",     "operations", "options",  "lease", "lease_unit_ms",
-        "heartbeats", "batches",  "shared",     "capacity", NULL};
+        "hello",      "strategy", "version",    "summary",  "shape",    "claims",
+        "engines",    "mode",     "operations", "options",  "lease",    "lease_unit_ms",
+        "heartbeats", "batches",  "shared",     "capacity", "attempts", NULL};
     const char *key;
     json_t *value;
     json_object_foreach(guest->hello, key, value)
@@ -272,6 +273,24 @@ static int read_options(struct lb_guest *guest, struct lb_error *err)
     return 0;
 }
 
+/* The option that says how often an item is tried; its value is checked with the others. */
+static int read_attempts(struct lb_guest *guest, struct lb_error *err)
+{
+    const char *name = text_of(guest, "attempts");
+    const bool is_claimed = (guest->strategy.claims & LB_G_BIT(LB_G_ATTEMPTS)) != 0;
+    if (json_object_get(guest->hello, "attempts") == NULL && !is_claimed)
+        return 0;
+    for (const struct lb_option *o = guest->options; o->name != NULL && name != NULL; o++)
+        if (strcmp(o->name, name) == 0)
+            guest->strategy.attempts = o->name;
+    return guest->strategy.attempts != NULL
+               ? lb_guest_check(guest, NULL, 0, err)
+               : wrong(guest, err,
+                       "\"attempts\" must name one of its options, which says how often an item is "
+                       "tried",
+                       NULL);
+}
+
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
                   struct lb_error *err)
 {
@@ -294,6 +313,8 @@ int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
         rc = read_operations(guest, err);
     if (rc == 0)
         rc = read_options(guest, err);
+    if (rc == 0)
+        rc = read_attempts(guest, err);
     if (rc == 0)
         *ret_guest = guest;
     else

@@ -107,7 +107,7 @@ SELECT count(*) FILTER (WHERE status = 0 AND visible_at <= clock_timestamp() AND
 FROM item
 WHERE class = :class;
 
--- An item of the last attempt that was not ended is a dead letter.
+-- An item whose last claim was not ended is a dead letter.
 -- name: recover when recovered=kept
 UPDATE item SET status = 3, owner = NULL
 WHERE class = :class AND status = 0 AND visible_at <= clock_timestamp() AND attempts >= :most;

@@ -99,7 +99,7 @@ SELECT count(*) FILTER (WHERE status = 0 AND visible_at <= julianday('now') AND 
 FROM item
 WHERE class = :class;
 
--- An item of the last attempt that was not ended is a dead letter.
+-- An item whose last claim was not ended is a dead letter.
 -- name: recover when recovered=kept
 UPDATE item SET status = 3, owner = NULL
 WHERE class = :class AND status = 0 AND visible_at <= julianday('now') AND attempts >= :most;

@@ -1,7 +1,7 @@
 -- strategy: migrate
 -- shape: queue
 -- claims: no-duplicate, no-loss
--- option: how = plain | bounded | concurrently | retyped
+-- option: how = plain | bounded | concurrently | retyped | backfilled
 -- summary: a column, or an index, is added while workers are at work
 
 -- name: setup
@@ -26,6 +26,11 @@ CREATE INDEX CONCURRENTLY job_ready ON job (id) WHERE state = 'ready';
 -- Sessions have planned their statements with the old type of an answer's column.
 -- name: migrate [postgres] when how=retyped
 ALTER TABLE job ALTER COLUMN payload TYPE varchar(200);
+
+-- All rows get a value. Jobs in hand become ready by mistake, and are claimed once more.
+-- name: migrate when how=backfilled
+ALTER TABLE job ADD COLUMN note varchar(40);
+UPDATE job SET note = '', state = 'ready' WHERE state <> 'done';
 
 -- name: put
 INSERT INTO job (id, payload) VALUES (:id, :payload);

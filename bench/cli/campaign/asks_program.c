@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { MOST_OF_A_DRAIN_MS = 4000, LONG_UNIT_MS = 2000 };
+enum { MOST_OF_A_DRAIN_MS = 4000, LONG_UNIT_MS = 2000, FEW_ATTEMPTS = 10 };
 
 /* How long it takes, with its times stretched to the program's unit; a backlog is empty before. */
 static void reckon(const struct lb_asking *m, struct lb_ask *ask)
@@ -108,6 +108,11 @@ static void ask_queue(struct lb_asking *m)
     if (comes_back)
         add(m, "drain", "kill", NULL, "a dead worker's items come back: consumers are killed");
     lose_connections(m, "drain", comes_back);
+    const struct lb_strategy_plan plan = {.strategy = strategy};
+    const uint32_t attempts = lb_strategy_attempts(&plan);
+    if (attempts > 0 && attempts <= FEW_ATTEMPTS)
+        add(m, "poison", NULL, NULL,
+            "it limits the attempts: some items kill, or fail, whoever claims them");
 }
 
 void lb_asks_program(struct lb_asking *m)

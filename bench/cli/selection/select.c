@@ -261,6 +261,10 @@ static int take_before(struct lb_selection *selection, const char *path, struct 
     struct lb_protocol *protocol = &selection->protocols[0];
     struct lb_file *before;
     char label[sizeof((struct lb_cell *)NULL)->name];
+    if (lb_guest_is(path) || (selection->n_protocols > 0 && protocol->guest != NULL))
+        return lb_fail(err, LB_E_USAGE,
+                       "option --with: takes no program: let one program be either version, by "
+                       "the worker's name in \"open\" (docs/programs.md)");
     if (selection->n_protocols != 1 || protocol->user_file == NULL)
         return lb_fail(err, LB_E_USAGE,
                        "option --with: takes one strategy file with -s, the version that comes "

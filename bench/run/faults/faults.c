@@ -114,7 +114,7 @@ static void opened(struct lb_worker *worker)
     const struct lb_fault_kind *kind = lb_fault_kinds[fault];
     if (kind != NULL && kind->is_standing && worker->role != LB_ROLE_PRODUCER)
         atomic_store(&worker->order, (int)fault);
-    if (kind == NULL || kind->before == NULL)
+    if (kind == NULL || kind->before == NULL || worker->team->plan->strategy->guest != NULL)
         return;
     worker->session.gate = &fault_gate;
     worker->session.gate_arg = worker;

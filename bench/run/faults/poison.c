@@ -15,11 +15,13 @@ static bool can_fail(const struct lb_strategy_plan *plan)
            lb_strategy_has(plan, LB_S_FREE);
 }
 
-/* Does an item come back that its worker does not end? */
+/* Does an item come back that its worker does not end? A program may do that by means of its own.
+ */
 static bool comes_back(const struct lb_team *team)
 {
     const struct lb_strategy_plan *plan = team->plan;
-    return plan->strategy->is_lease || lb_strategy_holds_in_tx(plan) ||
+    return plan->strategy->guest != NULL || plan->strategy->is_lease ||
+           lb_strategy_holds_in_tx(plan) ||
            (plan->program != NULL && plan->program->sections[LB_S_CLAIM].keeps_session) ||
            (team->scenario->recover_ns > 0 && lb_strategy_has(plan, LB_S_RECOVER));
 }

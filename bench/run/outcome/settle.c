@@ -89,6 +89,7 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
                                    "scenario's due says");
     model.returned = model.drained && run->team != NULL && lb_team_has_returned(run->team);
     lb_facts_take(run->plan.program, &model);
+    model.attempts = lb_strategy_attempts(&run->plan);
     if (scenario->duplicate_ids || scenario->ids != LB_IDS_UNIQUE) { /* no row is one worker's */
         model.own_rows = false;
         model.doubts[LB_DOUBT_ROWS].reason[0] = '\0';

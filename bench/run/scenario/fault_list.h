@@ -47,7 +47,8 @@
           LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_COMMANDED | LB_FAULT_IS_A_SWITCH,                    \
           "as failover, and commits that wait for the standby are told to wait no more "           \
           "(--failover-command)")                                                                  \
-    FAULT(POISON, poison, "poison", LB_FAULT_IS_AN_END | LB_FAULT_KILLS,                           \
+    FAULT(POISON, poison, "poison",                                                                \
+          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AN_END | LB_FAULT_KILLS,                          \
           "each claim of certain items kills the worker, fails, or outlasts the lease")            \
     FAULT(TERM, term, "term",                                                                      \
           LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_AN_END | LB_FAULT_IS_THE_HOLDERS |                \

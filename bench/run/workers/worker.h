@@ -77,6 +77,7 @@ struct lb_worker {
     unsigned n_cuts;            /* of its program's connections */
     uint64_t slow_until_ns;     /* its statements are delayed until then */
     int64_t poison;             /* the item that is to fail in its hands; 0: none */
+    bool fails;                 /* the end of that claim: it is retried, where the protocol can */
     bool in_fault;              /* it carried out an order in the hold that it is in */
     bool is_full;               /* its connection has been told that the disk is full */
     atomic_int zombie;          /* zombie.c: it slept past its lease, and is not through */

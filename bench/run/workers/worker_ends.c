@@ -55,6 +55,7 @@ enum lb_op lb_worker_choose_end(struct lb_worker *worker, const struct lb_item *
         return LB_OP_FREE;
     if (worker->poison != 0 && worker->poison == item->id) {
         worker->poison = 0;
+        worker->fails = true;
         return lb_strategy_has(worker->actor.plan, LB_S_ERROR) &&
                        !lb_strategy_has(worker->actor.plan, LB_S_RETRY)
                    ? LB_OP_ERROR
@@ -101,12 +102,15 @@ static void count_completion(struct lb_worker *worker, enum lb_op which, int ans
         atomic_fetch_add_explicit(&worker->n_not_completed, 1, memory_order_relaxed);
 }
 
-/* Instead of being given back it may be due later, where the protocol has that. */
+/* Instead of being given back it may be due later, where the protocol has that. Work that failed is
+ * always retried, because a protocol need not count free as an attempt. */
 static bool is_retried(struct lb_worker *worker, enum lb_op which)
 {
     const struct lb_strategy_plan *plan = worker->actor.plan;
+    const bool fails = worker->fails;
+    worker->fails = false;
     return which == LB_OP_FREE && lb_strategy_has(plan, LB_S_RETRY) &&
-           (!lb_strategy_has(plan, LB_S_FREE) || lb_random_unit(&worker->random) < 0.5);
+           (fails || !lb_strategy_has(plan, LB_S_FREE) || lb_random_unit(&worker->random) < 0.5);
 }
 
 /* May the next claim go out with the section's statement? */

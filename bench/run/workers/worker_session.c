@@ -78,6 +78,8 @@ static void note_node(struct lb_worker *worker)
 int lb_worker_open_session(struct lb_worker *worker, struct lb_error *err)
 {
     struct lb_team *team = worker->team;
+    if (team->plan->strategy->guest != NULL) /* it has sessions of its own */
+        team->events->opened(worker);
     if (team->db == NULL || team->plan->strategy->guest != NULL)
         return 0;
     char role[32];

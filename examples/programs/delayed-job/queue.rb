@@ -13,6 +13,10 @@ require 'delayed_job_active_record'
 
 Work = Struct.new(:item, :payload) do
   def perform; end
+
+  def reschedule_at(now, _attempts)
+    now
+  end
 end
 
 class Adapter
@@ -29,7 +33,8 @@ class Adapter
       username: target['user'], password: target['password'], database: target['database']
     )
     Delayed::Worker.logger = Logger.new(IO::NULL)
-    Delayed::Worker.max_attempts = 1000
+    Delayed::Worker.max_attempts = request['options']['attempts'].to_i
+    @worker = Delayed::Worker.new
     @max_run_time = request['options']['ttl_ms'] / 1000.0
     @me = Me.new(request['worker'], 5)
     { ok: true, session: ActiveRecord::Base.connection.select_value('SELECT pg_backend_pid()') }
@@ -81,6 +86,14 @@ class Adapter
     { ok: true }
   end
 
+  # As Delayed::Worker#run of a job that fails.
+  def retry(request)
+    error = StandardError.new('it failed')
+    error.set_backtrace(caller)
+    @worker.send(:handle_failed_job, @jobs.delete(request['item']), error)
+    { ok: true }
+  end
+
   def free(request)
     job = @jobs.delete(request['item'])
     job.unlock
@@ -91,7 +104,8 @@ end
 
 $stdout.sync = true
 puts({ hello: 1, strategy: 'delayed-job', version: '4.1.9', shape: 'queue', lease: true, engines: ['postgres'],
-       claims: %w[no-duplicate no-loss owner-release], operations: %w[put claim complete free] }.to_json)
+       claims: %w[no-duplicate no-loss owner-release attempts], options: { attempts: '1000' }, attempts: 'attempts',
+       operations: %w[put claim complete free retry] }.to_json)
 adapter = Adapter.new
 while (line = gets)
   request = JSON.parse(line)

@@ -15,7 +15,7 @@ const taken = [] // jobs whose task waits, first come first
 const ends = new Map() // by lockbench's number: how the task ends
 const events = new EventEmitter()
 const logger = new Logger(() => () => {})
-let pool, utils, running, wakeClaim
+let pool, utils, running, wakeClaim, maxAttempts
 
 function work(payload, { job }) {
   return new Promise((resolve, reject) => {
@@ -45,7 +45,8 @@ async function end(item, how) {
 }
 
 const operations = {
-  async open({ target }) {
+  async open({ target, options }) {
+    maxAttempts = Number(options.attempts)
     pool = new pg.Pool({
       host: target.host || target.socket,
       port: target.port,
@@ -68,7 +69,7 @@ const operations = {
   },
   async put({ item, payload }) {
     utils ??= await makeWorkerUtils({ pgPool: pool, logger })
-    await utils.addJob('work', { item, payload }, { maxAttempts: 1000 })
+    await utils.addJob('work', { item, payload }, { maxAttempts })
     return {}
   },
   async claim() {
@@ -84,6 +85,7 @@ const operations = {
     return item === undefined ? { empty: true } : { items: [{ item }] }
   },
   complete: ({ item }) => end(item, 'ok'),
+  retry: ({ item }) => end(item, 'failed').catch(() => ({})), // it is tried again later, while attempts are left
 }
 
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n')
@@ -92,9 +94,11 @@ say({
   strategy: 'graphile-worker',
   version: '0.16.6',
   shape: 'queue',
-  claims: ['no-duplicate', 'no-loss', 'owner-release'],
+  claims: ['no-duplicate', 'no-loss', 'owner-release', 'attempts'],
   engines: ['postgres'],
-  operations: ['put', 'claim', 'complete'],
+  options: { attempts: '1000' },
+  attempts: 'attempts',
+  operations: ['put', 'claim', 'complete', 'retry'],
 })
 for await (const text of createInterface({ input: process.stdin })) {
   const request = JSON.parse(text)

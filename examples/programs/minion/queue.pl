@@ -15,7 +15,7 @@ use Mojo::Pg;
 
 my $json = JSON::PP->new->canonical;
 my %job; # by lockbench's number of the item
-my ($minion, $worker, $heartbeat_s);
+my ($minion, $worker, $heartbeat_s, $attempts);
 
 sub say_line { my ($line) = @_; syswrite STDOUT, $json->encode($line) . "\n" }
 
@@ -43,6 +43,7 @@ my %do = (
         $minion = Minion->new(Pg => connection($request->{target}));
         $minion->backoff(sub { 0 });
         $minion->add_task(work => sub { });
+        $attempts = $request->{options}{attempts};
         $heartbeat_s = $request->{options}{limit_ms} / 5000;
         my $session = $minion->backend->pg->db->pid;
         $worker = $minion->worker->register;
@@ -52,7 +53,7 @@ my %do = (
     teardown => sub { return { ok => JSON::PP::true } },
     put => sub {
         my ($request) = @_;
-        $minion->enqueue(work => [$request->{item}, $request->{payload}], { attempts => 1000 });
+        $minion->enqueue(work => [$request->{item}, $request->{payload}], { attempts => $attempts });
         return { ok => JSON::PP::true };
     },
     claim => sub {
@@ -67,6 +68,7 @@ my %do = (
     },
     complete => sub { return end_job($_[0], 'finish') },
     free => sub { return end_job($_[0], 'retry') },
+    retry => sub { return end_job($_[0], 'fail') }, # Minion retries it, while attempts are left
     recover => sub {
         my ($request) = @_;
         $minion->missing_after($request->{older_than_ms} / 1000);
@@ -76,8 +78,8 @@ my %do = (
 );
 
 say_line({ hello => 1, strategy => 'minion', version => "$Minion::VERSION", shape => 'queue', engines => ['postgres'],
-    claims => ['no-duplicate', 'no-loss', 'owner-release'], lease_unit_ms => 1000,
-    operations => [qw(put claim complete free recover)] });
+    claims => ['no-duplicate', 'no-loss', 'owner-release', 'attempts'], lease_unit_ms => 1000,
+    options => { attempts => '1000' }, attempts => 'attempts', operations => [qw(put claim complete free retry recover)] });
 my $input = IO::Select->new(\*STDIN);
 my $text = '';
 while (1) {

@@ -11,7 +11,7 @@ import PgBoss from 'pg-boss'
 
 const QUEUE = 'work'
 const jobs = new Map()
-let boss, expireInSeconds
+let boss, expireInSeconds, retryLimit
 
 const operations = {
   async open({ target, options }) {
@@ -27,18 +27,19 @@ const operations = {
     })
     boss.on('error', () => {})
     expireInSeconds = options.ttl_ms / 1000
+    retryLimit = Number(options.attempts) - 1
     return {}
   },
   async setup() {
     await boss.start()
-    await boss.createQueue(QUEUE, { name: QUEUE, retryLimit: 1000, expireInSeconds })
+    await boss.createQueue(QUEUE, { name: QUEUE, retryLimit, expireInSeconds })
     return {}
   },
   async teardown() {
     return {}
   },
   async put({ item, payload }) {
-    await boss.send(QUEUE, { item, payload }, { expireInSeconds, retryLimit: 1000 })
+    await boss.send(QUEUE, { item, payload }, { expireInSeconds, retryLimit })
     return {}
   },
   async claim({ n }) {
@@ -51,7 +52,7 @@ const operations = {
     const { affected } = await boss.complete(QUEUE, jobs.get(item))
     return affected === 1 ? {} : { refused: true }
   },
-  async error({ item }) {
+  async retry({ item }) {
     const { affected } = await boss.fail(QUEUE, jobs.get(item))
     return affected === 1 ? {} : { refused: true }
   },
@@ -65,9 +66,11 @@ say({
   shape: 'queue',
   lease: true,
   lease_unit_ms: 1000,
-  claims: ['no-duplicate', 'no-loss', 'owner-release'],
+  claims: ['no-duplicate', 'no-loss', 'owner-release', 'attempts'],
   engines: ['postgres'],
-  operations: ['put', 'claim', 'complete'],
+  options: { attempts: '1000' },
+  attempts: 'attempts',
+  operations: ['put', 'claim', 'complete', 'retry'],
 })
 let isStarted = false
 for await (const text of createInterface({ input: process.stdin })) {

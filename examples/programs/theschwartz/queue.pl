@@ -17,9 +17,9 @@ use TheSchwartz::Worker;
 
 package Work;
 our @ISA = ('TheSchwartz::Worker');
-our $grab_s = 1;
+our ($grab_s, $attempts) = (1, 1000);
 sub grab_for { return $grab_s }
-sub max_retries { return 1000 }
+sub max_retries { return $attempts - 1 }
 sub retry_delay { return 0 }
 
 package main;
@@ -35,6 +35,7 @@ my %do = (
         my $host = $target->{host} || $target->{socket};
         my $dsn = "dbi:Pg:dbname=$target->{database}" . ($host ? ";host=$host" : '') . ($target->{port} ? ";port=$target->{port}" : '');
         $Work::grab_s = $request->{options}{ttl_ms} / 1000;
+        $Work::attempts = $request->{options}{attempts};
         $dbh = DBI->connect($dsn, $target->{user}, $target->{password}, { RaiseError => 1, PrintError => 0, PrintWarn => 0 });
         my $driver = Data::ObjectDriver::Driver::DBI->new(dbh => $dbh);
         $client = TheSchwartz->new(databases => [{ driver => $driver }]);
@@ -64,11 +65,13 @@ my %do = (
         return @items ? { ok => JSON::PP::true, items => \@items } : { empty => JSON::PP::true };
     },
     complete => sub { (delete $job{$_[0]{item}})->completed; return { ok => JSON::PP::true } },
+    retry => sub { (delete $job{$_[0]{item}})->failed('it failed'); return { ok => JSON::PP::true } },
 );
 
 print $json->encode({ hello => 1, strategy => 'theschwartz', version => "$TheSchwartz::VERSION", shape => 'queue',
     lease => JSON::PP::true, lease_unit_ms => 1000, engines => ['postgres'],
-    claims => ['no-duplicate', 'no-loss', 'owner-release'], operations => [qw(put claim complete)] }), "\n";
+    claims => ['no-duplicate', 'no-loss', 'owner-release', 'attempts'], options => { attempts => '1000' }, attempts => 'attempts',
+    operations => [qw(put claim complete retry)] }), "\n";
 while (my $text = <STDIN>) {
     my $request = $json->decode($text);
     last if $request->{do} eq 'close';
