@@ -93,6 +93,26 @@ sub reference
     ok(index($guide, $flat->($section{$_})) >= 0, "the guide: $_ of lease-queue") for qw(claim complete);
 }
 
+# --- what a claim reads in aged tables ---
+{
+    my %aged = map { $_->{row} => $_ } grep { $_->{column} eq 'postgres-15-aged/read-committed' } @{ $data->{cells} };
+    my @queues = grep { $_->{group} eq 'strategy' && $_->{need} =~ /^queue/ } @{ $data->{rows} };
+    is_deeply([map { $_->{id} } grep { $aged{ $_->{id} }{verdict} ne 'measured' && $aged{ $_->{id} }{reason} !~ /asks for/ } @queues], [], 'each built-in queue has a figure');
+    is_deeply([map { $_->{id} } grep { my $of = $aged{ $_->{id} }{aged} // {}; grep { ($of->{$_}{grows} // 'flat') ne 'flat' } qw(finished delayed) } @queues], [],
+        '... and none grows with finished or delayed items');
+    my ($work, $file, $pages) = map { scratch() . "/aged-$_" } qw(work data.json site);
+    my ($status, undef, $err) = reference('run', '--work', $work, '--only', 'aged', '--rows', '^(?:skip-locked|fifo-poll|lease-queue)$');
+    is($status, 0, 'aged: a claim is asked for') or diag $err;
+    ($status, undef, $err) = reference('data', '--work', $work, $file);
+    is($status, 0, '... and published') or diag $err;
+    my %cell = map { $_->{id} => $_ } @{ Reference::Files::published($file)->{cells} };
+    my (undef, $out) = lockbench('age', '-s', 'lease-queue', '--aged', 'delayed', '--format', 'json');
+    is($cell{'lease-queue/sqlite-aged/serializable'}{aged}{delayed}{claim}, sprintf('%.0f', decode_json($out)->{aged}{delayed}{operations}{claim}{at_1000000}), '... as age has it');
+    is($cell{'fifo-poll/sqlite-aged/serializable'}{reason}, 'a lock has no items that age', 'a lock has none');
+    reference('site', $pages, '--data', $file);
+    like(slurp("$pages/index.html"), qr{skip-locked/sqlite-aged/serializable/[^>]*>.{0,120}?\d+ / n/a / n/a steps}s, 'the page has the three figures');
+}
+
 # --- a sample of it is so here ---
 {
     my @servers = map { "$_=$uri{$_}" } grep { $_ ne 'sqlite' } sort keys %uri;

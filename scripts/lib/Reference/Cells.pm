@@ -63,7 +63,7 @@ sub asked
 {
     my ($uri, @command) = @_;
     my $start = time;
-    my ($status, $out, $err) = captured($ENV{LOCKBENCH}, @command, '-d', $uri, '-q', '--format', 'json');
+    my ($status, $out, $err) = captured($ENV{LOCKBENCH}, @command, '-d', $uri, $command[0] eq 'age' ? () : '-q', '--format', 'json');
     my $answer = eval { decoded($out) };
     my $label = $uri =~ s/%2F/\//gr;
     $err =~ s/\Q$_\E/URI/g for $uri, $label;
@@ -174,6 +174,23 @@ sub costed
     return $said;
 }
 
+# What a claim reads among 1,000,000 other items, as the law of at most 64,000 predicts it. Counts: the machine's load does not matter.
+sub aged
+{
+    my ($row, $column, $uri) = @_;
+    my $said = asked($uri, 'age', flags_of($row), '--aged', 'finished,delayed,dead');
+    my $answer = $said->{answer} or return $said;
+    my %of;
+    for my $state (keys %{ $answer->{aged} }) {
+        my $one = $answer->{aged}{$state};
+        my $claim = $one->{operations}{claim} // {};
+        $of{$state} = defined $claim->{at_1000000} ? { claim => sprintf('%.0f', $claim->{at_1000000}) + 0, grows => $claim->{grows}, unit => $one->{unit} // $answer->{unit} }
+            : { reason => $one->{not_measured} // $claim->{not_measured} // ($one->{leaves_no_rows} ? "no rows of $state items stay in the tables" : 'not measured') };
+    }
+    $said->{answer} = { aged => \%of };
+    return $said;
+}
+
 # Transcripts that were not found here but may be played here: those written by hand, and through a pooler or on a cluster those
 # of the same row elsewhere.
 sub played
@@ -209,6 +226,8 @@ sub unasked
         if $row->{levels} ne '' && $column->{isolation} ne $row->{levels};
     return 'not asked: its LOCK TABLES brings a cluster of three nodes to a standstill (docs/replication.md)'
         if $row->{strategy} eq 'merge-table-lock' && $column->{via} eq 'cluster';
+    return 'a lock has no items that age' if $column->{via} eq 'aged' && $row->{need} !~ /^queue/;
+    return 'lockbench age reads statements, and no programs' if $column->{via} eq 'aged' && $row->{group} eq 'program';
     return 'a program sets its own isolation level: the column of the default level has it'
         if $row->{group} eq 'program' && $column->{title} =~ /^(?:PostgreSQL|MariaDB)/ && $column->{via} eq 'direct' && $column->{title} !~ /default/;
     return '';
@@ -218,10 +237,10 @@ sub unasked
 sub pieces_of
 {
     my ($kind, $row, $column) = @_;
-    return $column->{via} eq 'cost' ? 'cost' : () if $kind eq 'cost';
+    return $column->{via} eq $kind ? $kind : () if $kind =~ /^(?:cost|aged)$/;
     return $column->{via} eq 'direct' ? split(/,/, $row->{explored}) : () if $kind eq 'explore';
     return $column->{via} =~ /^(?:direct|pooler|cluster)$/ ? 'played' : () if $kind eq 'played';
-    return $column->{via} eq 'cost' ? () : 'stress';
+    return $column->{via} =~ /^(?:cost|aged)$/ ? () : 'stress';
 }
 
 # An answer that does not concern the protocol: the servers were missing, or had other sessions. It
@@ -241,7 +260,7 @@ sub run_cells
     my ($how) = @_;
     my ($done, $left, %version) = (0, 0);
     my @pieces;
-    for my $kind (grep { !$how->{only} || $_ eq $how->{only} } qw(explore stress cost played)) {
+    for my $kind (grep { !$how->{only} || $_ eq $how->{only} } qw(explore stress cost aged played)) {
         for my $column (columns()) {
             my $uri = $how->{uris}{ $column->{servers} };
             next if !defined $uri || $column->{id} !~ $how->{columns};
@@ -257,6 +276,7 @@ sub run_cells
         if ($how->{until} && time > $how->{until}) { $left++; next }
         my $said = $kind eq 'stress' ? stressed($row, $column, $uri, $how)
             : $kind eq 'cost' ? costed($row, $column, $uri)
+            : $kind eq 'aged' ? aged($row, $column, $uri)
             : $kind eq 'played' ? played($row, $column, $uri, $how)
             : explored($row, $column, $uri, $name, $how->{time});
         if (is_lost($said)) {

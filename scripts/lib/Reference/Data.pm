@@ -13,7 +13,7 @@ our @EXPORT = qw(publish);
 my %why_not = (
     cluster => 'not run yet; to run it: scripts/servers start galera, and scripts/reference run with its URI',
     failover => 'not run yet; to run it: scripts/servers start pg-pair pg-pair-sync, and scripts/reference run --servers',
-    map({ $_ => 'not run yet; to run it: scripts/reference run with the URI of such a server' } qw(pooler direct fault cost)),
+    map({ $_ => 'not run yet; to run it: scripts/reference run with the URI of such a server' } qw(pooler direct fault cost aged)),
 );
 
 sub reason_of { my ($words) = @_; return $words =~ s/^lockbench: //r =~ s/\n.*//sr =~ s{^results/reference/}{}r =~ s{/(?:tmp|root|home|work)/\S*}{...}gr }
@@ -95,6 +95,17 @@ sub cost_cell
     return { %$cell, verdict => 'measured', cost => \%cost, date => $said->{date}, runs => [run_of('cost', 'one worker', $said)] };
 }
 
+# What a claim reads beside many other items: {state => {claim, grows, unit} or {reason}}.
+sub aged_cell
+{
+    my ($cell, $said) = @_;
+    my $aged = $said->{answer}{aged} // {};
+    my ($why) = grep { defined } map { $aged->{$_}{reason} } qw(finished delayed dead);
+    return { %$cell, verdict => 'skip', reason => reason_of($said->{error} ne '' ? $said->{error} : $why // 'nothing was measured') }
+        if !grep { defined $_->{claim} } values %$aged;
+    return { %$cell, verdict => 'measured', aged => $aged, date => $said->{date}, runs => [run_of('aged', 'one claim', $said)] };
+}
+
 # Under a fault, a run that ended before the first one has tested nothing of it.
 sub unfaulted
 {
@@ -110,11 +121,13 @@ sub cell_of
     my $why = unasked($row, $column);
     return { id => "$row->{id}/$column->{id}", row => $row->{id}, column => $column->{id}, verdict => 'skip', reason => $why } if $why ne '';
     for my $path (sort glob "'$dir'/*.json") {
-        my ($kind, $name) = $path =~ m{/(explore|stress|cost)(?:-(\w+))?\.json$} or next;
+        my ($kind, $name) = $path =~ m{/(explore|stress|cost|aged)(?:-(\w+))?\.json$} or next;
         my $said = decoded(slurp($path));
         $version //= $said->{version};
         return cost_cell({ id => "$row->{id}/$column->{id}", row => $row->{id}, column => $column->{id}, version => $version }, $said)
             if $kind eq 'cost';
+        return aged_cell({ id => "$row->{id}/$column->{id}", row => $row->{id}, column => $column->{id}, version => $version }, $said)
+            if $kind eq 'aged';
         if (!$said->{answer} || ($kind eq 'stress' && !@{ $said->{answer}{cells} })) {
             $words //= $said->{error} if $said->{error} ne '';
             next;

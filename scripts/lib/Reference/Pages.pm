@@ -27,7 +27,7 @@ sub cell_link
         my $cell = $cells->{$id} or die "a guide names the cell $id, which is not there\n";
         my $found = defined $guarantee ? $cell->{guarantees}{$guarantee} : $cell;
         return link_to($depth, $id . ($found && defined $guarantee ? "#$guarantee" : ''), h($text)) . ' ('
-            . ($found && $found->{cost} ? Reference::Site::cell_words($found) : verdict_words(($found // { verdict => 'not tested' })->{verdict})) . ')';
+            . ($found && ($found->{cost} || $found->{aged}) ? Reference::Site::cell_words($found) : verdict_words(($found // { verdict => 'not tested' })->{verdict})) . ')';
     };
 }
 
@@ -61,7 +61,7 @@ sub guides
     return %pages;
 }
 
-my $undisturbed = qr{^(?!.*-(?:kill|pause|disconnect|cost|failover-\w+)/)};    # a fault breaks more than one thing
+my $undisturbed = qr{^(?!.*-(?:kill|pause|disconnect|cost|aged|failover-\w+)/)};    # a fault breaks more than one thing
 
 # From docs/hazards.md: {title, mechanism, shown, broken, mended, columns, repair, seen}; from
 # docs/replication.md: its advice.
@@ -182,7 +182,7 @@ sub legend
 {
     return '<h2>How to read it</h2><ul><li>' . verdict_words('held') . ': every guarantee that was tested was kept, in what was run; with numbers, so many of those that are claimed were tested.</li><li>'
         . verdict_words('violated') . ': at least one guarantee was broken; the cell has the transcript or the witness.</li><li>'
-        . verdict_words('measured') . ': what one lock or job costs, as counts.</li><li>'
+        . verdict_words('measured') . ': what one lock or job costs, as counts; or what a claim reads with 1,000,000 finished / delayed / dead items.</li><li>'
         . verdict_words('skip') . ': nothing was tested; the cell says why.</li></ul>'
         . '<p>Held is of what was run, which each cell lists, and is no proof of anything else.</p>';
 }

@@ -54,9 +54,22 @@ sub cost_words
     return join ', ', @words ? @words : 'see the cell';
 }
 
+# What a claim reads with finished / delayed / dead items: "16 / n/a / 32,600 pages".
+sub aged_words
+{
+    my ($aged) = @_;
+    my $number = sub { my ($n) = @_; 1 while $n =~ s/^(\d+)(\d{3})/$1,$2/; return $n };
+    my @states = map { $aged->{$_} // {} } qw(finished delayed dead);
+    my ($unit) = grep { defined } map { $_->{unit} } @states;
+    return join ' / ', map { !defined $_->{claim} ? 'n/a' : $number->($_->{claim}) . ($_->{unit} eq $unit ? '' : " $_->{unit}") } @states
+        if grep { defined $_->{unit} && $_->{unit} ne $unit } @states;
+    return join(' / ', map { defined $_->{claim} ? $number->($_->{claim}) : 'n/a' } @states) . " $unit";
+}
+
 sub cell_words
 {
     my ($cell) = @_;
+    return verdict_words('measured', aged_words($cell->{aged})) if $cell->{aged};
     return verdict_words('measured', cost_words($cell->{cost})) if $cell->{verdict} eq 'measured';
     return verdict_words($cell->{verdict}, held_of($cell));
 }
@@ -106,7 +119,7 @@ sub runs_html
     my ($cell) = @_;
     my $html = "<h2>What was run</h2><ul>\n";
     for my $run (@{ $cell->{runs} }) {
-        my $what = $run->{kind} eq 'cost' ? '500 of them, one worker' : $run->{kind} eq 'explore'
+        my $what = $run->{kind} eq 'cost' ? '500 of them, one worker' : $run->{kind} eq 'aged' ? 'one claim at each size' : $run->{kind} eq 'explore'
             ? "$run->{schedules} schedules, " . ($run->{complete} ? 'every one that matters' : "bounded: $run->{bounds}")
             : join ', ', map { "$_->{name}: $_->{runs} run of $_->{seconds} s" . ($_->{faults} ? ", $_->{faults} " . ($_->{faults} == 1 ? 'fault' : 'faults') : '') } @{ $run->{scenarios} };
         $html .= '<li>' . h("$run->{kind}: $what; $run->{seconds} s, $run->{date}") . '<pre>' . h($run->{command}) . "</pre></li>\n";
@@ -125,6 +138,11 @@ sub cell_page
         my %name = (statements => 'statements', wal_bytes => 'bytes of the log that is written ahead', rows_read => 'rows read', dead_rows => 'dead rows left');
         $html .= '<h2>What one costs</h2><p>For each lock or item, from asking for it to giving it back, with one worker and nobody else there:</p><ul>'
             . join('', map { defined $cell->{cost}{$_} ? '<li>' . h("$cell->{cost}{$_} $name{$_}") . '</li>' : () } qw(statements wal_bytes rows_read dead_rows)) . '</ul>';
+    }
+    if ($cell->{aged}) {
+        $html .= '<h2>What a claim reads with 1,000,000 other items</h2><p>Predicted by the law of its costs with at most 64,000; these are counts.</p><ul>'
+            . join('', map { my $one = $cell->{aged}{$_}; '<li>' . h("$_: " . ($one->{reason} // "$one->{claim} $one->{unit}, $one->{grows}")) . '</li>' }
+                grep { $cell->{aged}{$_} } qw(finished delayed dead)) . '</ul>';
     }
     my (%shown, %order);
     %order = (violated => 0, held => 1);
