@@ -57,6 +57,12 @@ like($cell->{runs}[0]{proof}{text}, qr/^\d+ times an item was handed to a worker
 my $careful = spew('careful.sql', $text =~ s/good-queue/careful/r =~ s/state = 'new' ORDER/state = 'new' AND class = :class ORDER/r);
 $cell = result_of(lockbench('run', '-s', $careful, '-d', 'sqlite:', @classes));
 is($cell->{runs}[0]{proof}{verdict}, 'held', 'one that does');
+for ([$careless, 1, qr/^not ok \d+ - careless sqlite two classes classes$/m], [$careful, 0, qr/^ok \d+ - careful sqlite two classes classes$/m]) {
+    my ($file, $wanted, $line) = @$_;
+    my ($status, $out) = lockbench('verify', '-s', $file, '-d', 'sqlite:', '--quiet');
+    is($status, $wanted, 'verify asks by itself') or diag $out;
+    like($out, $line, '... with two classes');
+}
 
 for my $case (['pthread-queue', [], qr/classes: pthread-queue knows no class/], [$queue, [], qr/classes: good-queue knows no class/],
     ['nowait', ['--classes', '9'], qr/classes: at most one for each worker: 8/],

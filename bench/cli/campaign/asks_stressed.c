@@ -459,6 +459,19 @@ static void hurry(struct lb_asking *m)
     set(ask, "duration", "2500ms");
 }
 
+/* Two classes of task in one table: each worker is for one of them. */
+static void share_table(struct lb_asking *m)
+{
+    const struct lb_section *put = &m->program->sections[LB_S_PUT];
+    if (!lb_section_has_param(put, LB_SLOT_CLASS) || m->outlook->features.has_period)
+        return;
+    struct lb_ask *ask = add_stressed(m, "drain", NULL, 1500,
+                                      "its put has :class: items of two classes, and workers of "
+                                      "one class each");
+    snprintf(ask->name, sizeof ask->name, "two classes");
+    set(ask, "classes", "2");
+}
+
 /* Items that come back while others are taken; of a claim of several, while the others of it are
  * still in hand. */
 static void give_back(struct lb_asking *m)
@@ -587,6 +600,7 @@ static void stress_queue(struct lb_asking *m)
         work_in(m, LB_G_GROUP_EXCLUSIVE);
     stress_keys(m);
     hurry(m);
+    share_table(m);
     if (lb_asking_claims(m, LB_G_UNIQUE)) {
         static const char *const keys[] = {"producers", "6",      "put-interval", "0", "hold",
                                            "0",         "unique", "0.9",          NULL};

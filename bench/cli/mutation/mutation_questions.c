@@ -49,12 +49,6 @@ static void add_runs(struct lb_mutation *m)
         question->cell.scenario.skew_ns = 10 * run->scenario.ttl_ns;
         question->is_usable = true;
     }
-    run = find_run(&m->report, "drain");
-    if (run != NULL && m->strategy.shape == LB_QUEUE && lb_file_uses(m->file, LB_SLOT_CLASS)) {
-        struct lb_mutation_question *question = add_question(m, run, "two classes", true);
-        question->cell.scenario.classes = 2;
-        question->is_usable = true;
-    }
 }
 
 enum { EXTRA = 24 };
