@@ -185,7 +185,7 @@ my @keywords = qw(select from where and or not null is in update set insert into
     create table primary key default unique references drop index case when then else end exists between desc asc group having join left using);
 my %keyword = map { $_ => 1 } @keywords;
 # Names that have a meaning for lockbench, in what a statement returns.
-my %kept = map { $_ => 1 } qw(id payload token resource ticket granted left_ms n now worker mode group process state_of items tokens);
+my %kept = map { $_ => 1 } qw(id payload token resource ticket granted left_ms n now worker mode group process state_of items tokens free);
 my $never = qr/^\s*(?:create|drop|alter|do|lock|call|set|listen|notify|unlisten)\b/i;
 my $draws = qr/nextval|advisory|random|get_lock|release_lock|pg_notify|gen_random|currval|last_insert|changes\s*\(/i;
 
@@ -465,7 +465,7 @@ my @file_changes = (
         @names = grep { !exists $used{$_} } @names;
         return renamed($pieces, { map { @names ? ($_ => shift @names) : () } free_columns($c, $pieces) });
     }],
-    ['tables renamed' => sub { my ($pieces, $c) = @_; my $n = 0; return if whole($pieces) =~ /\bfunction\b|\btrigger\b/i; renamed($pieces, { map { $_ => 't_' . ++$n } grep { !$kept{$_} } keys %{ $c->{schema} } }) }],
+    ['tables renamed' => sub { my ($pieces, $c) = @_; my $n = 0; return if whole($pieces) =~ /\bfunction\b|\btrigger\b/i; my %column = map { %$_ } values %{ $c->{schema} }; renamed($pieces, { map { $_ => 't_' . ++$n } grep { !$kept{$_} && !$column{$_} } keys %{ $c->{schema} } }) }],
     ['quoted names' => sub { my ($pieces, $c) = @_; quoted($c, $pieces, $c->{engine} eq 'mariadb' ? ('`', '`') : ('"', '"')) }],
     ['names in other quotes' => sub { my ($pieces, $c) = @_; $c->{engine} eq 'sqlite' ? quoted($c, $pieces, '[', ']') : undef }],
     ['Windows line ends' => sub { my ($pieces) = @_; whole($pieces) =~ s/\r?\n/\r\n/gr }],
