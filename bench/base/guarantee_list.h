@@ -57,6 +57,8 @@ enum lb_guarantee_trait {
     GUARANTEE(PRIORITY, priority, "priority", LB_GUARANTEE_IS_FOR_QUEUES,                          \
               "no item is claimed while a more urgent one waits")                                  \
     GUARANTEE(RATE, rate, "rate", LB_GUARANTEE_IS_FOR_QUEUES,                                      \
-              "never more items begun in a window than the file says (-- rate: N/T)")
+              "never more items begun in a window than the file says (-- rate: N/T)")              \
+    GUARANTEE(SHARE, share, "share", LB_GUARANTEE_IS_FOR_QUEUES,                                   \
+              "no tenant below a part of its fair share while it has work (-- share: 0.5)")
 
 #endif

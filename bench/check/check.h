@@ -66,6 +66,7 @@ struct lb_model {
     enum lb_priority priority;  /* queue: which priorities are urgent */
     enum lb_unique unique;      /* queue: how long an item has its unique key for itself */
     uint32_t rate, rate_ms; /* queue: items begun in a window of that length at most; 0: unknown */
+    uint32_t share_milli;   /* queue: thousandths of a fair share, for each tenant; 0: unknown */
     uint32_t key_limit;     /* queue: items of one key in hand at most; 0: unknown */
     uint32_t groups;        /* queue: item i is of group i % groups; 0: unknown */
     uint64_t

@@ -83,6 +83,8 @@ size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
         append(buf, size, &used, "unique=%d\n", (int)model->unique);
     if (model->rate > 0)
         append(buf, size, &used, "rate=%u\nrate_ms=%u\n", model->rate, model->rate_ms);
+    if (model->share_milli > 0)
+        append(buf, size, &used, "share_milli=%u\n", model->share_milli);
     if (model->key_limit > 0)
         append(buf, size, &used, "key_limit=%u\n", model->key_limit);
     if (model->groups > 0)
@@ -294,6 +296,7 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_small(meta, "key_limit", &model.key_limit, err);
     rc = rc != 0 ? rc : read_small(meta, "rate", &model.rate, err);
     rc = rc != 0 ? rc : read_small(meta, "rate_ms", &model.rate_ms, err);
+    rc = rc != 0 ? rc : read_small(meta, "share_milli", &model.share_milli, err);
     rc = rc != 0 ? rc : read_number(meta, "unique", &unique, err);
     rc = rc != 0 ? rc : read_number(meta, "priority", &priority, err);
     if (rc == 0 && (unique > LB_UNIQUE_UNTIL_CLAIMED || priority > LB_PRIORITY_LOWEST))

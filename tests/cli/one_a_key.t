@@ -41,18 +41,43 @@ for my $uri ('sqlite:', grep { /^postgres/ } @uris) {
 my (undef, $plan) = lockbench('verify', '-s', "$folder/strict-fifo.sql", '--plan');
 like($plan, qr/keys blocked .*keys of dead workers block no other key/, 'verify asks for it');
 
-# --- tenants: one has 80 % of the jobs ---
+# --- tenants: one has 80 % of the jobs. The guarantee share, and the figure beside it ---
 for my $uri ('sqlite:', grep { /^postgres/ } @uris) {
     my ($engine) = $uri =~ /^(\w+)/;
     my %served;
-    for my $take ('turns', 'oldest', 'aged') {
-        my ($status, $out, $err) = lockbench('run', '-s', "$folder/tenants.sql", '-d', $uri, '-S', 'drain', '--backlog', 300, '--hold', 0, '--workers', 4,
+    for my $take ('turns', 'oldest', 'aged', 'named') {
+        my ($status, $out, $err) = lockbench('run', '-s', "$folder/tenants.sql", '-d', $uri, '-S', 'drain', '--backlog', 2000, '--hold', 0, '--workers', 4,
             '--tenants', 'hot:0.8,small:4', '--opt', "take=$take", '--format', 'json');
-        is($status, 0, "$engine, take=$take: held") or diag "$out$err";
-        my ($hot) = grep { $_->{name} eq 'tenant 0' } @{ decode_json($out)->{cells}[0]{runs}[0]{measures}{waits}{tenant} };
+        my $wanted = $take eq 'turns' ? 0 : 1;
+        is($status, $wanted, "$engine, take=$take: " . ($wanted ? 'violated' : 'not violated')) or diag "$out$err";
+        my $cell = decode_json($out)->{cells}[0];
+        my ($hot) = grep { $_->{name} eq 'tenant 0' } @{ $cell->{runs}[0]{measures}{waits}{tenant} };
         $served{$take} = $hot->{served}{value};
+        next if !$wanted;
+        is($cell->{guarantees}{share}{verdict}, 'violated', '... by its share');
+        like($cell->{guarantees}{share}{witnesses}[0]{text}, qr/^tenant [1-4] was served at most 0\.\d+ of its fair share: \d+ of 2000 claims, and .* the bound is 0\.50/, '... in words')
+            or diag $out;
     }
     cmp_ok($served{turns}, '<', 1.3, "$engine: who goes round the tenants serves the hot one its fair share");
     cmp_ok($served{oldest}, '>', 2, '... and who takes the oldest serves it far more');
 }
+my @turns = ('run', '-s', "$folder/tenants.sql", '-S', 'drain', '--hold', 0, '--tenants', 'hot:0.8,small:4', '-q');
+for my $case (
+    ['one worker goes round', 0, qr/^tenants +sqlite +held(?!.*not tested)/ms, '--backlog', 2000, '--workers', 1],
+    ['... with the largest bound', 0, qr/share: there were too few claims to tell the share of each tenant from\s+the\s+bound/, '--backlog', 2000, '--workers', 1, '--opt', 'part=1'],
+    ['... with few items', 0, qr/share: some tenants did not have work for as many claims/, '--backlog', 50],
+    ) {
+    my ($name, $wanted, $words, @more) = @$case;
+    my ($status, $out) = lockbench(@turns, @more);
+    is($status, $wanted, "share: $name");
+    like($out, $words, '... in words') or diag $out;
+}
+for my $part ('0', '1.5', 'half', undef) {
+    (my $changed = slurp("$folder/tenants.sql")) =~ s/^-- share: .*\n/defined $part ? "-- share: $part\n" : ''/me;
+    my ($status, undef, $err) = lockbench('verify', '--plan', '-s', spew('tenants.sql', $changed));
+    is($status, 2, '-- share: ' . ($part // 'missing'));
+    like($err, qr/share: write "-- share: P"/, '... in one line');
+}
+(undef, $plan) = lockbench('verify', '-s', "$folder/tenants.sql", '--plan');
+like($plan, qr/shares .*claims share: most items/, 'verify asks for it');
 done_testing();

@@ -1,13 +1,15 @@
 -- The order among tenants. take=turns goes round the tenants: each claim asks for the oldest job of every tenant (a lateral
 -- join) and takes that of the tenant that was served the longest time ago, as pgbus #426 and postel #126 ask for.
 -- take=oldest is plain arrival order: a tenant that puts 10,000 jobs keeps all others waiting. take=aged uses the
--- priority, which grows by one for each second of waiting, so that nothing waits for ever. No take breaks a guarantee:
--- the table of waits shows what each tenant is served. Truth expected: all right.
+-- priority, which grows by one for each second of waiting, so that nothing waits for ever. take=named serves one tenant
+-- after the other. Truth expected: turns right; oldest, aged, named broken: share.
 --
 -- strategy: tenants
 -- shape: queue
--- claims: no-duplicate, no-loss, bounded-claim, owner-release
--- option: take = turns | oldest | aged
+-- claims: no-duplicate, no-loss, bounded-claim, owner-release, share
+-- option: take = turns | oldest | aged | named
+-- option: part = 0.5
+-- share: part
 
 -- name: setup
 CREATE TABLE tenant (name varchar(20) PRIMARY KEY, served bigint NOT NULL DEFAULT 0);
@@ -55,6 +57,16 @@ RETURNING id, payload, attempt AS token;
 UPDATE job SET status = 'doing', attempt = attempt + 1
 WHERE id = (SELECT id FROM job WHERE status = 'todo' ORDER BY priority * 1000 + :now - put_ms DESC, id
             LIMIT 1 FOR UPDATE SKIP LOCKED)
+RETURNING id, payload, attempt AS token;
+
+-- name: claim [sqlite] when take=named
+UPDATE job SET status = 'doing', attempt = attempt + 1
+WHERE id = (SELECT id FROM job WHERE status = 'todo' ORDER BY tenant, id LIMIT 1)
+RETURNING id, payload, attempt AS token;
+
+-- name: claim [postgres] when take=named
+UPDATE job SET status = 'doing', attempt = attempt + 1
+WHERE id = (SELECT id FROM job WHERE status = 'todo' ORDER BY tenant, id LIMIT 1 FOR UPDATE SKIP LOCKED)
 RETURNING id, payload, attempt AS token;
 
 -- name: complete

@@ -426,11 +426,12 @@ static void work_in(struct lb_asking *m, enum lb_guarantee guarantee)
     set(ask, "batch", "2");
 }
 
-/* Jobs that never end keep their keys, and no other key: nothing is recovered. */
+/* Jobs that never end keep their keys, and no other key: nothing is recovered, or due to be. */
 static void stress_keys(struct lb_asking *m)
 {
-    static const char *const keys[] = {"backlog", "200", "keys",        "20", "hold", "20ms",
-                                       "recover", "0",   "fault-count", "3",  NULL};
+    static const char *const keys[] = {"backlog", "200",     "keys", "20",          "hold",
+                                       "20ms",    "recover", "0",    "fault-count", "3",
+                                       "ttl",     "30s",     NULL};
     const struct lb_features *f = &m->outlook->features;
     if (!lb_asking_claims(m, LB_G_KEY_LIMIT))
         return;
@@ -446,9 +447,22 @@ static void stress_keys(struct lb_asking *m)
     set(ask, "progress-bound", "0");
 }
 
+/* A backlog of which one tenant has most items. */
+static void stress_shares(struct lb_asking *m)
+{
+    static const char *const keys[] = {"backlog", "2000", "tenants", "hot:0.8,small:4", NULL};
+    if (!lb_asking_claims(m, LB_G_SHARE))
+        return;
+    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2000,
+                                      "it claims share: most items are of one of five tenants");
+    snprintf(ask->name, sizeof ask->name, "shares");
+    set_all(ask, keys);
+}
+
 /* A crowd at a backlog that is larger than some windows allow. */
 static void hurry(struct lb_asking *m)
 {
+    stress_shares(m);
     if (!lb_asking_claims(m, LB_G_RATE))
         return;
     struct lb_ask *ask = add_stressed(m, "drain", NULL, 2500,

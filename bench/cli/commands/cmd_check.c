@@ -285,6 +285,8 @@ static int told_model(const struct lb_args *args, struct loaded *loaded, struct 
             loaded->model.key_limit = 0;
         if (one.rate != loaded->model.rate || one.rate_ms != loaded->model.rate_ms)
             loaded->model.rate = 0;
+        if (one.share_milli != loaded->model.share_milli)
+            loaded->model.share_milli = 0;
         if (one.unique != loaded->model.unique)
             loaded->model.unique = LB_UNIQUE_NOT;
         if (one.priority != loaded->model.priority)

@@ -200,6 +200,7 @@ struct lb_program {
     int priority;           /* ... 0: not, 1: the highest is the most urgent, 2: the lowest */
     uint32_t rate, rate_ms; /* items begun in that time at most, as the file says; 0: no limit */
     const char *rate_option; /* that sets how many; NULL: none does */
+    uint32_t share_milli;    /* of its fair share, for each tenant, as the file says; 0: not said */
     uint32_t key_limit;      /* items of one key in hand at most, as the file says; 0: no limit */
     const char *key_limit_option; /* that sets it; NULL: none does */
     uint8_t attributes;           /* bit per enum lb_attribute: put has it as a parameter */

@@ -70,9 +70,10 @@ int lb_program_agree(struct lb_program *program, const struct lb_program *before
                        : program->key_limit != before->key_limit ? "key-limit"
                        : program->rate != before->rate || program->rate_ms != before->rate_ms
                            ? "rate"
-                       : program->unique != before->unique     ? "unique"
-                       : program->priority != before->priority ? "priority"
-                                                               : NULL;
+                       : program->share_milli != before->share_milli ? "share"
+                       : program->unique != before->unique           ? "unique"
+                       : program->priority != before->priority       ? "priority"
+                                                                     : NULL;
     if (what != NULL)
         return lb_fail(err, LB_E_USAGE,
                        "%s and %s cannot share their tables: they differ in -- %s:, and one judge "

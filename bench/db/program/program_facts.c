@@ -185,6 +185,9 @@ void lb_building_settle_facts(struct lb_building *b)
         if (strcmp(file->options[i].name, file->key_limit.text) == 0)
             program->key_limit_option = file->options[i].name;
     settle_rate(b);
+    const char *share = value_of(b, &file->share);
+    const double part = share != NULL ? strtod(share, NULL) : 0;
+    program->share_milli = part > 0 && part <= 1 ? (uint32_t)(part * 1000 + 0.5) : 0;
     const char *unique = value_of(b, &file->unique);
     program->unique = unique == NULL ? 0 : strcmp(unique, "until-claimed") == 0 ? 2 : 1;
     const char *priority = value_of(b, &file->priority);

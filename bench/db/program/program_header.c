@@ -339,6 +339,8 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return read_fact(file, directive, &file->key_limit, err);
     if (lb_directive_is(directive, "rate"))
         return read_rate(file, directive, err);
+    if (lb_directive_is(directive, "share"))
+        return read_fact(file, directive, &file->share, err);
     if (lb_directive_is(directive, "unique"))
         return read_fact(file, directive, &file->unique, err);
     if (lb_directive_is(directive, "priority"))

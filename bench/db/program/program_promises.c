@@ -75,6 +75,24 @@ static int check_rate(struct lb_building *b)
                               "such as window_ms");
 }
 
+static int check_share(struct lb_building *b)
+{
+    const struct lb_section *put = &b->program->sections[LB_S_PUT];
+    const bool is_claimed = (b->file->claims & LB_G_BIT(LB_G_SHARE)) != 0;
+    if (b->file->is_built_in || (b->file->share.text == NULL && !is_claimed))
+        return 0;
+    if (b->program->share_milli == 0)
+        return lb_file_fail(b->file, b->file->share.text != NULL ? b->file->share.line : put->line,
+                            b->err,
+                            "share: write \"-- share: P\" into the header, or an option of this "
+                            "file: the part of its fair share that each tenant gets, above 0 and "
+                            "at most 1, such as 0.5");
+    if (is_claimed && put->present && (b->program->attributes >> LB_A_TENANT & 1) == 0)
+        return lb_file_fail(b->file, put->line, b->err,
+                            "claims share, and section put does not use :tenant");
+    return 0;
+}
+
 static int check_attempts(struct lb_building *b)
 {
     if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_ATTEMPTS)) == 0 ||
@@ -92,6 +110,8 @@ int lb_building_check_promises(struct lb_building *b)
         r = check_key_limit(b);
     if (r == 0)
         r = check_rate(b);
+    if (r == 0)
+        r = check_share(b);
     if (r == 0)
         r = check_priority(b);
     return r == 0 ? check_unique(b) : r;

@@ -20,7 +20,7 @@ static const char *const keys[] = {
     "strategy",  "shape",     "claims",  "isolation", "option",   "needs", "origin",
     "summary",   "name",      "require", "answer",    "on-error", "lease", "limit",
     "if",        "else",      "on",      "pipeline",  "attempts", "rows",  "due",
-    "precision", "key-limit", "unique",  "priority",  "rate",
+    "precision", "key-limit", "unique",  "priority",  "rate",     "share",
 };
 
 int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, const char *format,

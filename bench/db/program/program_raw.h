@@ -72,7 +72,8 @@ struct lb_file {
     uint64_t needs;
     enum lb_isolation isolation;
     bool is_pipelined;
-    struct lb_stated attempts, rows, due, clock, key_limit, unique, priority, rate, rate_time;
+    struct lb_stated attempts, rows, due, clock, key_limit, unique, priority, rate, rate_time,
+        share;
     struct lb_file *before;        /* the version that shares the tables; NULL: none does. Owned */
     struct lb_timing lease, limit; /* name NULL: none */
     unsigned delays;               /* bit per option that only puts an item's next turn off */

@@ -37,6 +37,7 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model)
     model->unique = (enum lb_unique)program->unique;
     model->priority = (enum lb_priority)program->priority;
     model->key_limit = program->key_limit;
+    model->share_milli = program->share_milli;
     model->rate = program->rate;
     model->rate_ms = program->rate_ms;
     model->own_rows = program->own_rows;
