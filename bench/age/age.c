@@ -249,6 +249,82 @@ static int find_index(struct lb_age_bench *bench, struct lb_error *err)
     return r;
 }
 
+/* --- another plan beyond the largest size --- */
+
+static int run_of_items(struct lb_age_bench *bench, const char *format, uint64_t items,
+                        struct lb_error *err)
+{
+    char sql[2000];
+    const char *gap = strstr(format, "%s");
+    snprintf(sql, sizeof sql, "%.*s%llu%s", (int)(gap - format), format, (unsigned long long)items,
+             gap + 2);
+    return lb_age_answered(bench, "its statistics", bench->db->run(bench->session.conn, sql, err),
+                           err);
+}
+
+static bool keeps(const struct lb_age_bench *bench)
+{
+    return bench->db->aging->keep_statistics != NULL && bench->plan->statistics == LB_AGED_FRESH;
+}
+
+static int keep_statistics(struct lb_age_bench *bench, struct lb_error *err)
+{
+    return keeps(bench) ? run_of_items(bench, bench->db->aging->keep_statistics,
+                                       bench->plan->sizes[bench->size], err)
+                        : 0;
+}
+
+/* Measures once more with the statistics that so many items would have. True in ret where the
+ * planner has another plan then. */
+static int plan_at(struct lb_age_bench *bench, uint64_t items, struct lb_age_state *with,
+                   bool *ret_differs, struct lb_error *err)
+{
+    struct lb_age_state *state = bench->state;
+    int r = run_of_items(bench, bench->db->aging->predict_statistics, items, err);
+    bench->state = with;
+    if (r == 0)
+        r = measure_size(bench, err);
+    bench->state = state;
+    for (int op = 0; op < LB_AGE_OPS && r == 0; op++)
+        if (state->curves[op].is_there && strcmp(state->curves[op].points[bench->size].plan,
+                                                 with->curves[op].points[bench->size].plan) != 0)
+            ret_differs[op] = true;
+    return r;
+}
+
+/* The planner is asked at LB_AGE_FLIPS first, and only if it changes its mind until there, at the
+ * sizes between. */
+static int find_flips(struct lb_age_bench *bench, struct lb_error *err)
+{
+    const double step = 1.25;
+    if (!keeps(bench) || bench->size == 0 || bench->age->sizes[bench->size] >= LB_AGE_FLIPS)
+        return 0;
+    struct lb_age_state *state = bench->state, *with = calloc(1, sizeof *with);
+    bool differs[LB_AGE_OPS] = {false}, is_any = false;
+    if (with == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    double items = (double)bench->age->sizes[bench->size];
+    int r = plan_at(bench, LB_AGE_FLIPS, with, differs, err);
+    for (int op = 0; op < LB_AGE_OPS; op++)
+        is_any = is_any || differs[op];
+    while (r == 0 && is_any && items < LB_AGE_FLIPS) {
+        bool now[LB_AGE_OPS] = {false};
+        items = fmin(items * step, LB_AGE_FLIPS);
+        double unit = pow(10, floor(log10(items)) - 1); /* two digits are enough */
+        r = plan_at(bench, (uint64_t)items, with, now, err);
+        for (int op = 0; op < LB_AGE_OPS && r == 0; op++) {
+            struct lb_age_point *last = &state->curves[op].points[bench->size];
+            if (!now[op] || state->curves[op].flips_at > 0)
+                continue;
+            state->curves[op].flips_at = round(items / unit) * unit;
+            snprintf(last->other, sizeof last->other, "%.*s", (int)sizeof last->other - 1,
+                     with->curves[op].points[bench->size].plan);
+        }
+    }
+    free(with);
+    return r;
+}
+
 /* --- one state --- */
 
 static int hold_snapshot(struct lb_age_bench *bench, struct lb_error *err)
@@ -304,6 +380,8 @@ static int measure_sizes(struct lb_age_bench *bench, enum lb_aged_state state, s
         filled = to;
         if (r == 0 && plan->statistics == LB_AGED_FRESH)
             r = lb_aged_analyse(&bench->aged, err);
+        if (r == 0)
+            r = keep_statistics(bench, err);
         if (r == 0 && !is_dead && plan->statistics == LB_AGED_FRESH)
             r = lb_aged_open_since(&bench->aged, measured_ns, &is_kept, err);
         if (r == 0)
@@ -326,7 +404,9 @@ static int measure_sizes(struct lb_age_bench *bench, enum lb_aged_state state, s
     /* The others are not tried with an index; and an index has the dead rows, too. */
     if (bench->state->index_op <= LB_AGE_COMPLETE && !is_dead)
         r = find_index(bench, err);
-    if (r == LB_E_UNSUPPORTED) /* without an index, the curves stand */
+    if (r == 0)
+        r = find_flips(bench, err);
+    if (r == LB_E_UNSUPPORTED) /* without these, the curves stand */
         r = err->code = 0;
     return r;
 }

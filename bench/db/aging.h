@@ -41,11 +41,16 @@ struct lb_aging {
     const char *series;     /* a table g with a column n, %llu down to %llu */
     const char *text;       /* a text, another one for each g.n */
     const char *uuid;
-    const char *time;      /* a time that is %s earlier, or later if it is an hour ahead now */
-    const char *tomorrow;  /* a time a day from now */
-    bool is_untyped;       /* a time has no type of its own: any column may have one */
-    const char *freeze;    /* %s: the table; nothing in the background changes its statistics */
-    const char *analyse;   /* %s: the table */
+    const char *time;     /* a time that is %s earlier, or later if it is an hour ahead now */
+    const char *tomorrow; /* a time a day from now */
+    bool is_untyped;      /* a time has no type of its own: any column may have one */
+    const char *freeze;   /* %s: the table; nothing in the background changes its statistics */
+    const char *analyse;  /* %s: the table */
+    /* Where the planner reads its statistics from a table that can be written, and nothing else.
+     * Both are executed in the session that is measured, which keeps those of the last analyse as
+     * of %s items, and reads them; or reads what the last two that it kept predict for %s items.
+     * NULL: it is not so. */
+    const char *keep_statistics, *predict_statistics;
     bool drops_from_table; /* DROP INDEX names the table */
     /* Around the removal of many rows: an index for each foreign key, made and dropped; NULL: the
      * engine has them. */

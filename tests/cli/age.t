@@ -136,20 +136,70 @@ cmp_ok($claim->{at_1000000}, '>', 3.9e6, 'predicted');
 cmp_ok($claim->{at_1000000}, '<', 4.2e6, '... within a few per cent');
 
 # --- a plan that changes beyond the largest size ---
+my ($small, $large);
 SKIP: {
     skip 'no PostgreSQL', 4 if !$postgres;
     local $ENV{PGOPTIONS} = '-c random_page_cost=40'; # a scan of the whole table stays cheap for longer
     my @asked = ('-s', "$folder/no-index-repaired.sql", '-d', $postgres, '--aged', 'finished', '--rows');
-    my (undef, $small) = aged(@asked, 1000);
+    (undef, $small) = aged(@asked, 1000);
     my $complete = $small->{aged}{finished}{operations}{complete};
     cmp_ok($complete->{plan_may_change_at} // 0, '>', 1000, 'a change of the plan beyond the largest size is announced');
     like($complete->{plan_may_become}, qr/Index Scan by job_new of job/, '... with the other plan');
     (undef, my $said) = age(@asked, 1000);
     like($said, qr/^From about \d+ finished items on, complete may get another plan.*\n  now .*Seq Scan.*\n  then .*Index Scan/m, '... in words');
-    (undef, my $large) = aged(@asked, 16000);
+    (undef, $large) = aged(@asked, 16000);
     my $points = $large->{aged}{finished}{operations}{complete}{points};
     is($points->[-1]{plan}, $complete->{plan_may_become}, '... and is found where it was announced');
 }
+
+# --- a plan that changes within the sizes; on SQLite also announced ---
+my $flips = spew('flips.sql', <<'SQL');
+-- strategy: flips
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup [sqlite]
+CREATE TABLE job (id bigint PRIMARY KEY, status varchar(10) NOT NULL);
+CREATE TABLE ready (job_id bigint PRIMARY KEY, kind int NOT NULL);
+INSERT INTO ready WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 2000) SELECT 1000000 + n, 1 FROM s;
+-- name: setup [mariadb]
+CREATE TABLE job (id bigint PRIMARY KEY, status varchar(10) NOT NULL);
+CREATE TABLE ready (job_id bigint PRIMARY KEY, kind int NOT NULL);
+INSERT INTO ready SELECT 1000000 + seq, 1 FROM seq_1_to_2000;
+-- name: put tx=one
+-- answer: row
+INSERT INTO job VALUES (:id, 'new');
+INSERT INTO ready VALUES (:id, 1);
+-- name: claim tx=one
+-- answer: row
+-- require: row
+SELECT job.id AS id FROM job JOIN ready ON ready.job_id = job.id WHERE job.status = 'new' LIMIT 1;
+DELETE FROM ready WHERE job_id = :id;
+UPDATE job SET status = 'taken' WHERE id = :id;
+-- name: complete
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'taken';
+-- name: teardown
+DROP TABLE ready;
+DROP TABLE job;
+SQL
+for my $uri (grep { !/^postgres/ } @uris) {
+    my ($engine) = $uri =~ /^(\w+)/;
+    ($status, my $said) = age('-s', $flips, '-d', $uri, '--aged', 'finished', '--rows', 16000);
+    is($status, 0, "$engine: a plan that grows for few items only is no growth") or diag $said;
+    my ($before, $after) = $said =~ /^With (?:4000|16000) finished items claim has another plan than with \d+:\n  before  (.*)\n  after   (.*)\n/m;
+    like($before // '', qr/^(?:SCAN job|ALL of job)\b/, '... found with the plan before');
+    like($after // '', qr/^(?:SCAN ready|index of ready)\b/, '... and the plan after');
+}
+(undef, $small) = aged('-s', $flips, '--aged', 'finished', '--rows', 1000);
+my $may = $small->{aged}{finished}{operations}{claim};
+cmp_ok($may->{plan_may_change_at} // 0, '>', 1000, 'SQLite: a change beyond the largest size is announced');
+like($may->{plan_may_become} // '', qr/^SCAN ready\b/, '... with the other plan');
+for my $case ([0.7, qr/^SCAN job\b/], [1.3, qr/^SCAN ready\b/]) {
+    my ($times, $plan) = @$case;
+    (undef, $large) = aged('-s', $flips, '--aged', 'finished', '--rows', int(($may->{plan_may_change_at} // 4000) * $times));
+    like($large->{aged}{finished}{operations}{claim}{points}[-1]{plan}, $plan, "... which it has with $times times as many items, or not yet");
+}
+(undef, $small) = aged('-s', $flips, '--aged', 'finished', '--rows', 1000, '--statistics', 'stale');
+ok(!exists $small->{aged}{finished}{operations}{claim}{plan_may_change_at}, 'SQLite: stale statistics change no plan');
 
 # --- rows of several tables, keys of their own, references ---
 my $side = spew('side.sql', <<'SQL');
@@ -218,7 +268,7 @@ for my $uri (@uris) {
 }
 
 # --- the catalogue: a sample of it ---
-($status, my $out, my $said) = age('-s', 'skip-locked,lease-queue,move-table,merge-table-lock,offset-claim,advisory-no-recheck', '-d', $postgres // 'sqlite:', '--rows', 4000);
+($status, my $out, my $said) = age('-s', 'skip-locked,lease-queue,move-table,merge-table-lock,offset-claim,advisory-no-recheck', '-d', $postgres // 'sqlite:', '--rows', 16000);
 is($status, 0, 'built-in queues have the indexes that they need') or diag "$out$said";
 
 for my $uri (@uris) {
@@ -258,7 +308,7 @@ for my $uri (@uris) {
     is($status, 4, "section age on $engine: the rows are made in the file's own words");
     my $points = $answer->{aged}{finished}{operations}{claim}{points};
     is(scalar @$points, 3, '... at each size');
-    cmp_ok($points->[2]{cost}, '>', 2 * $points->[1]{cost}, '... which a claim reads') or diag explain $answer;
+    cmp_ok($points->[2]{cost} - $points->[1]{cost}, '>', 10, '... which a claim reads') or diag explain $answer;
 }
 my $lazy = spew('lazy.sql', slurp($check) =~ s/-- name: teardown/-- name: age\nSELECT :n, :id;\n\n-- name: teardown/r =~ s/strategy: check/strategy: lazy/r);
 ($status, $out, $err) = age('-s', $lazy, '--aged', 'finished', '--rows', 4000);

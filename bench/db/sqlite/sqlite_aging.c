@@ -86,5 +86,18 @@ const struct lb_aging lb_sqlite_aging = {
                 " THEN julianday('now') + 1 ELSE %c END",
     .is_untyped = true,
     .analyse = "ANALYZE \"%s\"",
+    .keep_statistics =
+        "CREATE TEMP TABLE IF NOT EXISTS lb_statistics (size, tbl, idx, n, value); "
+        "WITH RECURSIVE w (tbl, idx, n, rest) AS (SELECT tbl, idx, 0, stat || ' ' FROM "
+        "sqlite_stat1 UNION ALL SELECT tbl, idx, n + 1, substr(rest, instr(rest, ' ') + 1) FROM w "
+        "WHERE rest <> '') INSERT INTO lb_statistics SELECT %s, tbl, idx, n, CAST(rest AS int) "
+        "FROM w WHERE rest <> ''; ANALYZE sqlite_schema",
+    .predict_statistics =
+        "UPDATE sqlite_stat1 SET stat = coalesce((SELECT group_concat(v, ' ') FROM (SELECT "
+        "CAST(max(1, b.value + (b.value - a.value) * (%s.0 - b.size) / (b.size - a.size)) AS "
+        "int) AS v FROM lb_statistics b JOIN lb_statistics a ON a.tbl = b.tbl AND a.idx IS b.idx "
+        "AND a.n = b.n WHERE b.tbl = sqlite_stat1.tbl AND b.idx IS sqlite_stat1.idx AND b.size = "
+        "(SELECT max(size) FROM lb_statistics) AND a.size = (SELECT max(size) FROM lb_statistics "
+        "WHERE size < b.size) ORDER BY b.n)), stat); ANALYZE sqlite_schema",
     .touch = touch,
 };
