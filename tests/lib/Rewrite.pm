@@ -272,15 +272,12 @@ sub bracketed_conjuncts
 {
     my ($sql) = @_;
     my $t = dense(tokens($sql));
-    my $changed = 0;
-    for my $one (reverse conditions($t)) {
-        for my $part (reverse conjuncts($t, @$one)) {
-            $t->[$part->[1] - 1][1] .= ')';
-            $t->[$part->[0]][1] = '(' . $t->[$part->[0]][1];
-            $changed++;
-        }
+    my @parts = map { conjuncts($t, @$_) } conditions($t); # of all, before a bracket is no token of its own any more
+    for my $part (@parts) {
+        $t->[$part->[1] - 1][1] .= ')';
+        $t->[$part->[0]][1] = '(' . $t->[$part->[0]][1];
     }
-    return $changed ? spread($t) : undef;
+    return @parts ? spread($t) : undef;
 }
 
 sub swapped_conjuncts
