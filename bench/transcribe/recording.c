@@ -445,7 +445,10 @@ int lb_recording_make(const struct lb_recording_plan *plan, struct lb_recording 
     if (recorder == NULL || recording == NULL) {
         rc = lb_fail(err, LB_E_MEMORY, "out of memory");
     } else {
+        const struct lb_strategy_plan asked = {
+            .strategy = plan->strategy, .settings = plan->settings, .n_settings = plan->n_settings};
         recording->strategy = plan->strategy;
+        recording->attempts = lb_strategy_attempts(&asked);
         recorder->plan = plan;
         recorder->recording = recording;
         recorder->next_item = FIRST_ITEM;

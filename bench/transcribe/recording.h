@@ -43,7 +43,8 @@ struct lb_recording {
     const struct lb_strategy *strategy;
     struct lb_recorded operations[80];
     size_t n;
-    bool is_lost; /* out of memory: statements are missing */
+    bool is_lost;      /* out of memory: statements are missing */
+    uint32_t attempts; /* of an item at most, as the program says; 0: it does not say */
 };
 
 struct lb_recording_plan {

@@ -204,6 +204,8 @@ static void write_head(struct lb_section_writer *w, FILE *file, const char *path
         if ((strategy->claims & LB_G_BIT(i)) != 0)
             fprintf(file, "%s%s", n++ > 0 ? ", " : "", lb_guarantee_name((enum lb_guarantee)i));
     fprintf(file, "\n");
+    if (w->recording->attempts > 0)
+        fprintf(file, "-- attempts: %u\n", w->recording->attempts);
     lb_section_take(w, w->is_lock ? "acquire" : "claim");
     if (w->parts[0].is_serializable || w->parts[0].is_repeatable)
         fprintf(file, "-- isolation: %s\n",
