@@ -90,7 +90,7 @@ sub tried
 like(dumped("$dir/index.html"), qr/<html[^>]*data-ready="yes"/, 'the table: its script runs under its policy');
 my $filtered = tried('filtered', q{var f = document.getElementById("filters"); f.elements.engine.value = "sqlite"; f.elements.verdict.value = "violated";
     f.dispatchEvent(new Event("input"));});
-my %sqlite = map { $_->{row} => $_->{verdict} } grep { $_->{column} =~ /^sqlite/ } @{ $data->{cells} };
+my %sqlite = map { $_->{row} => $_->{verdict} } grep { $_->{column} =~ m{^sqlite/} } @{ $data->{cells} };
 my @bad = grep { $sqlite{$_} eq 'violated' } sort keys %sqlite;
 is_deeply([sort map { m{href="([^/"]+)/} ? $1 : () } grep { !/^<tr[^>]* hidden/ } $filtered =~ m{(<tr data-need.*?</tr>)}gs], \@bad, 'the filters: what is violated on SQLite');
 like($filtered, qr{id="shown"[^>]*>${\scalar @bad} of }, 'the filters: and it says how many');
