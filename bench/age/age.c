@@ -274,7 +274,7 @@ static int keep_statistics(struct lb_age_bench *bench, struct lb_error *err)
                         : 0;
 }
 
-/* Measures once more with the statistics that so many items would have. True in ret where the
+/* Measures once more with the statistics of a table of that size. True in ret_differs if the
  * planner has another plan then. */
 static int plan_at(struct lb_age_bench *bench, uint64_t items, struct lb_age_state *with,
                    bool *ret_differs, struct lb_error *err)

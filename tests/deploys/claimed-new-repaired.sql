@@ -3,7 +3,7 @@
 -- claims: no-duplicate, no-loss, owner-release
 -- option: claim_ms = 30000
 -- limit: claim_ms
--- summary: a claim has its time, too, and recover goes by the deadline, which both versions write
+-- summary: a claim writes its time, and recover reads the deadline, which both versions write
 
 -- name: setup
 CREATE TABLE job (id bigint PRIMARY KEY, payload varchar(100), state varchar(10) NOT NULL DEFAULT 'ready',

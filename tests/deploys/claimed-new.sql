@@ -3,7 +3,7 @@
 -- claims: no-duplicate, no-loss, owner-release
 -- option: claim_ms = 30000
 -- limit: claim_ms
--- summary: a claim has its time, too, and recover goes by it; a claim of the version before leaves an earlier one
+-- summary: a claim writes its time, and recover reads it; a claim of the version before leaves an earlier time
 
 -- name: setup
 CREATE TABLE job (id bigint PRIMARY KEY, payload varchar(100), state varchar(10) NOT NULL DEFAULT 'ready',

@@ -22,7 +22,9 @@
 #include <stdlib.h>
 
 enum { BLOCKS = 20, MOST_WORK = 1000000000 };
-#define MARGIN 3.9 /* one of 1,000 differs by so many from BLOCKS parts (Student, 19 degrees) */
+#define MARGIN                                                                                     \
+    3.9 /* standard errors that one of 1,000 samples of BLOCKS parts exceeds (Student, 19 degrees) \
+         */
 
 struct span {
     uint64_t from, to;
@@ -137,7 +139,7 @@ static int make_tenants(struct judge *judge)
     return 0;
 }
 
-/* Who has work during one claim? Claims come in order of their requests. */
+/* The tenants with work during one claim. Claims come in order of their requests. */
 static void share_out(struct judge *judge, const struct one *claim, size_t block)
 {
     size_t n_sure = 0, n_perhaps = 0;
