@@ -101,7 +101,7 @@ static void what_shows_nothing_is_not_tested(void **state)
     begin(2);
     claim_some(1, 1, 1, 1 * MS, 2 * MS);
     claim_some(2, 2, 1, 3 * MS, 4 * MS);
-    expect(LB_G_RATE, LB_V_NOT_TESTED); /* two, and no third was asked for */
+    expect(LB_G_RATE, LB_V_NOT_TESTED); /* two, and no third claim */
     refused(2, 5 * MS, 6 * MS);
     expect(LB_G_RATE, LB_V_HELD);
     history.model.rate = 3;

@@ -4,7 +4,7 @@
 
 #include "advice.h"
 
-/* Advice for a queue. Its text is NULL if the cell shows none of these. */
+/* Advice for a queue; text NULL: the cell shows no such fault. */
 struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guarantee guarantee,
                                 const struct lb_cell *cell);
 /* For a clear-all-errors, reset-all or clear-error that takes too many items. */

@@ -462,7 +462,6 @@ static void stress_shares(struct lb_asking *m)
 /* A crowd at a backlog that is larger than some windows allow. */
 static void hurry(struct lb_asking *m)
 {
-    stress_shares(m);
     if (!lb_asking_claims(m, LB_G_RATE))
         return;
     struct lb_ask *ask = add_stressed(m, "drain", NULL, 2500,
@@ -484,6 +483,15 @@ static void share_table(struct lb_asking *m)
                                       "one class each");
     snprintf(ask->name, sizeof ask->name, "two classes");
     set(ask, "classes", "2");
+}
+
+/* Keys, tenants, windows of time, and classes of items. */
+static void stress_attributes(struct lb_asking *m)
+{
+    stress_keys(m);
+    stress_shares(m);
+    hurry(m);
+    share_table(m);
 }
 
 /* Items that come back while others are taken; of a claim of several, while the others of it are
@@ -612,9 +620,7 @@ static void stress_queue(struct lb_asking *m)
     operate(m);
     if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
         work_in(m, LB_G_GROUP_EXCLUSIVE);
-    stress_keys(m);
-    hurry(m);
-    share_table(m);
+    stress_attributes(m);
     if (lb_asking_claims(m, LB_G_UNIQUE)) {
         static const char *const keys[] = {"producers", "6",      "put-interval", "0", "hold",
                                            "0",         "unique", "0.9",          NULL};
