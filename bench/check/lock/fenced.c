@@ -14,8 +14,9 @@
  * the tokens grow (spec/lock.c). A release after the end of its hold may have ended another's.
  *
  * A shortcut: tokens that grow in order of the answers, where no core covers the answer of a later
- * grant. Then let each grant take effect at its answer, and each end at its earliest time: the lock
- * excludes as the cores do, and the tokens grow.
+ * grant, and no lease was renewed after its session may have ended. Then let each grant take effect
+ * at its answer, and each end at its earliest time: the lock excludes as the cores do, and the
+ * tokens grow.
  */
 #include "guarantee_kind.h"
 #include "judges.h"
@@ -296,10 +297,7 @@ static void conclude(struct lb_case *c, const struct lb_break *found, const stru
         return;
     bool has_pair = found->by != LB_SPEC_NONE && found->other != LB_SPEC_NONE &&
                     ops[found->by].detail != NULL && ops[found->other].detail != NULL;
-    if (c->had_again != LB_NEVER) { /* then it may not have excluded */
-        c->doubt[LB_G_FENCED] = "a session may have ended, or not, while a lock was held: the "
-                                "order of its grants is not judged";
-    } else if (((violated | either) & NOT_LARGER) == 0 || !has_pair) {
+    if (((violated | either) & NOT_LARGER) == 0 || !has_pair) {
         c->doubt[LB_G_FENCED] = "a token did not grow, or a release that came late ended another "
                                 "worker's hold: no order of the operations keeps both guarantees";
     } else {
@@ -419,9 +417,14 @@ static int judge_grants(struct lb_case *c)
     const struct tokens grants = {c, stamps.items, stamps.n, true};
     if (rc == 0 && is_any)
         rc = judge_pairs(&grants);
-    if (rc == 0 && is_any && !c->has_shared && is_ordered_by_exclusion(c) &&
-        lb_finding_of(c, LB_G_FENCED)->n_violations == 0)
-        rc = search_orders(c, is_suspect);
+    if (rc == 0 && !c->has_shared && is_ordered_by_exclusion(c) &&
+        lb_finding_of(c, LB_G_FENCED)->n_violations == 0) {
+        if (c->had_again != LB_NEVER) /* then the cores do not say who had it */
+            c->doubt[LB_G_FENCED] = "a session may have ended, or not, while a lock was held: the "
+                                    "order of its grants is not judged";
+        else if (is_any)
+            rc = search_orders(c, is_suspect);
+    }
     free(largest);
     free(is_suspect);
     free(stamps.items);

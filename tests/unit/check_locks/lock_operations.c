@@ -68,12 +68,13 @@ static bool fits(const struct grant *g, const struct lb_event *invoke)
            (g->permits == invoke->arg && g->shared == ((invoke->flags & LB_EVF_SHARED) != 0));
 }
 
-/* The grant that an operation refers to: by its token; by its permits and mode; of the remaining
- * ones, first those that their worker believes in, and the newest. */
-static struct grant *newest_grant(uint32_t log, const struct lb_event *invoke, bool by_token)
+/* The grant that an operation refers to: by its token, if a grant has it; by its permits and mode;
+ * of the remaining ones, first those that their worker believes in, and the newest. */
+static struct grant *newest_grant(uint32_t log, const struct lb_event *invoke)
 {
-    for (int round = 0; round < 4; round++) {
-        bool exact = round < 2, believed = round % 2 == 0;
+    const bool says_token = (invoke->flags & LB_EVF_TOKEN) != 0;
+    for (int round = says_token ? 0 : 4; round < 8; round++) {
+        bool by_token = round < 4, exact = round % 4 < 2, believed = round % 2 == 0;
         for (uint32_t i = translation.n; i-- > 0;) {
             struct grant *g = &translation.grants[i];
             if (g->log != log || g->resource != invoke->object || !g->open ||
@@ -173,7 +174,8 @@ static void translate_release(const struct shape *shape, struct grant *g,
     if (end != NULL && end->type == LB_EV_OK) {
         /* It had lost its connection, and yet has something to give back: it went on. */
         bool went_on = g->lapsed != 0 && (end->flags & LB_EVF_EFFECTIVE) != 0 &&
-                       ((invoke->flags & LB_EVF_TOKEN) != 0 || is_of_no_other(g, invoke));
+                       ((invoke->flags & LB_EVF_TOKEN) != 0 ? g->token == invoke->value
+                                                            : is_of_no_other(g, invoke));
         if (went_on)
             brute.ops[g->lapsed - 1].low = UINT64_MAX;
         effect->was_over = effect->was_over && !went_on;
@@ -236,8 +238,7 @@ void translate_holds(const struct shape *shape)
             place_now = (uint32_t)i + 1;
             const struct lb_event *end =
                 i + 1 < history.n[log] && is_end(invoke + 1) ? invoke + 1 : NULL;
-            bool token = (invoke->flags & LB_EVF_TOKEN) != 0;
-            struct grant *g = chosen_grant(log, invoke, newest_grant(log, invoke, token));
+            struct grant *g = chosen_grant(log, invoke, newest_grant(log, invoke));
             if (invoke->op == LB_OP_ACQUIRE)
                 translate_acquire(shape, log, invoke, end);
             else if (invoke->op == LB_OP_RELEASE)

@@ -68,6 +68,16 @@ const struct lb_event *end_of(uint32_t log, size_t i)
     return NULL;
 }
 
+/* The request time of the operation that ended at a place; 0: it has no invoke. */
+uint64_t asked_at(uint32_t log, size_t at)
+{
+    for (size_t i = at; i-- > 0;)
+        if (history.events[log][i].type == LB_EV_INVOKE &&
+            end_of(log, i) == &history.events[log][at])
+            return history.events[log][i].time_ns;
+    return 0;
+}
+
 static void translate_claim(uint32_t log, const struct lb_event *invoke, const struct lb_event *end,
                             uint64_t id)
 {
@@ -253,11 +263,11 @@ static void translate_beats(void)
  * before a time. */
 static uint64_t answered_before(uint32_t log, size_t before, uint64_t time)
 {
-    uint64_t asked = 0, last = 0;
+    uint64_t last = 0;
     for (size_t i = 0; i < before && i < history.n[log]; i++) {
         const struct lb_event *e = &history.events[log][i];
-        asked = e->type == LB_EV_INVOKE ? e->time_ns : asked;
-        last = (e->type == LB_EV_OK || e->type == LB_EV_FAIL) && e->time_ns < time ? asked : last;
+        if ((e->type == LB_EV_OK || e->type == LB_EV_FAIL) && e->time_ns < time)
+            last = asked_at(log, i);
     }
     return last;
 }

@@ -92,16 +92,6 @@ static bool step_bag(const struct brute *b, const struct brute_op *op, uint64_t 
     return true;
 }
 
-/* The request time of the operation that ended at a place. */
-static uint64_t asked_at(uint32_t log, size_t at)
-{
-    size_t i = at;
-    while (end_of(log, i) != &history.events[log][at] ||
-           history.events[log][i].type != LB_EV_INVOKE)
-        i--;
-    return history.events[log][i].time_ns;
-}
-
 bool legal_empty(void)
 {
     bool claimed[IDS + 2] = {false};

@@ -109,6 +109,7 @@ extern uint32_t place_now; /* in the log, from 1 */
 void add_brute(int kind, uint32_t who, uint64_t low, uint64_t high, bool optional, uint64_t a,
                uint32_t log);
 const struct lb_event *end_of(uint32_t log, size_t i);
+uint64_t asked_at(uint32_t log, size_t at);
 
 /* The newest claim of a log before an event; 0: none. Claims are numbered from 1. */
 uint32_t claim_before(uint32_t log, const struct lb_event *event);
