@@ -175,7 +175,8 @@ struct lb_actor {
     /* Of a program (guest): */
     atomic_int program;       /* its process, and the process group; 0: there is none */
     atomic_bool is_cancelled; /* it was killed, as the run is given up */
-    bool is_cut_off;          /* by a fault: its sessions were ended */
+    atomic_uint n_cuts;       /* how often a fault has ended its sessions */
+    unsigned n_cuts_before;   /* before it was opened */
     bool is_apart;            /* setup or teardown */
     atomic_int cut;           /* enum lb_cut: what becomes of its next statement */
     _Atomic uint64_t slow_until_ns, slow_ns; /* until then each of its statements waits so long */

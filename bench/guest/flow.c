@@ -54,6 +54,12 @@ static int double_answer(struct state *state, const char *what, json_int_t id, s
                          (long long)state->id);
 }
 
+/* True if a fault has ended its sessions since it was opened. */
+static bool is_cut_off(const struct lb_actor *actor)
+{
+    return atomic_load(&actor->n_cuts) != actor->n_cuts_before;
+}
+
 /* Exactly one of ok, busy, empty, refused and error. */
 static int read_answer(struct lb_actor *actor, struct state *state, const char *what,
                        const json_t *answer, struct lb_error *err)
@@ -83,7 +89,7 @@ static int read_answer(struct lb_actor *actor, struct state *state, const char *
     snprintf(actor->said, sizeof actor->said, "%s", error);
     lb_guest_clean(state->process.door, actor->said);
     /* A program that lost its connection does not know the outcome of the request. */
-    return json_is_true(json_object_get(answer, "unknown")) || actor->is_cut_off ? LB_LOST
+    return json_is_true(json_object_get(answer, "unknown")) || is_cut_off(actor) ? LB_LOST
                                                                                  : LB_OTHER;
 }
 
@@ -144,7 +150,7 @@ static int ask(struct lb_actor *actor, json_t *request, json_t **ret_answer, str
     if (rc == 0)
         rc = read_answer(actor, state, what, answer, err);
     /* Killed as the run was given up; or it did not outlive its connection, which was cut. */
-    if (rc < 0 && (atomic_load(&actor->is_cancelled) || (rc == LB_E_PROGRAM && actor->is_cut_off)))
+    if (rc < 0 && (atomic_load(&actor->is_cancelled) || (rc == LB_E_PROGRAM && is_cut_off(actor))))
         rc = LB_LOST;
     if (rc == LB_OK && ret_answer != NULL)
         *ret_answer = answer;
@@ -258,7 +264,6 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
                                                .mark = plan->strategy->guest->mark,
                                                .who = state->who,
                                                .door = &shared->door};
-    actor->is_cut_off = false;
     atomic_store(&actor->cut, LB_CUT_NOTHING);
     int rc = lb_guest_limit("start_ms", plan->settings, plan->n_settings, &state->start_ms, err);
     if (rc == 0)
@@ -470,7 +475,7 @@ static int guest_await(struct lb_actor *actor, struct lb_item *items, uint32_t m
         if (rc == LB_E_INTERRUPTED)
             return LB_EMPTY;
         if (rc != 0)
-            return atomic_load(&actor->is_cancelled) || (rc == LB_E_PROGRAM && actor->is_cut_off)
+            return atomic_load(&actor->is_cancelled) || (rc == LB_E_PROGRAM && is_cut_off(actor))
                        ? LB_LOST
                        : rc;
     }

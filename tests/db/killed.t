@@ -189,6 +189,33 @@ sub restarts
     is($status, 2, 'restart, not a private server: refused');
     like($err, qr/fault restart is for private servers: \S+ has 1 session of others/, 'restart, not a private server: says so');
     close $psql;
+    restarts_of_programs(\@restart);
+    return;
+}
+
+# A program loses its sessions, and lockbench starts it again when the server is back. A lock in an unlogged table is gone then,
+# whoever holds it: every hold is longer than the time between two restarts, so that this does not depend on chance.
+sub restarts_of_programs
+{
+    my ($restart) = @_;
+    my @run = ('run', '-d', $server_uri, '--fault', 'restart', '--warmup', '0', '--quiet', '--format', 'json', '-S', 'mutex-hot',
+        '--duration', '0', '--fault-count', 2, '--progress-bound', '10m');
+    my $programs = ($ENV{LB_SOURCE} // '.') . '/examples/programs';
+    my @cases = (
+        ['advisory.py', 'held', '--hold', '20ms', '--fault-interval', '300ms'],
+        ['minion/lock.pl', 'violated', '--hold', '4s', '--ttl', '600s', '--workers', 3, '--fault-interval', '700ms'],
+    );
+    for my $case (@cases) {
+        my ($program, $want, @args) = @$case;
+        SKIP: {
+            skip "no Minion", 3 if $program =~ /minion/ && system('perl -MMinion -MMojo::Pg -e 1 2>/dev/null') != 0;
+            my (undef, $out, $err) = lockbench(@run, @$restart, '-s', "$programs/$program", @args);
+            my $cell = eval { decode_json($out)->{cells}[0] } // {};
+            is($cell->{guarantees}{exclusive}{verdict}, $want, "restart, $program: exclusive $want") or diag $err;
+            cmp_ok($cell->{runs}[0]{connections_lost} // 0, '>=', 2, "restart, $program: workers lost their sessions");
+            is_deeply([sql("SELECT datname FROM pg_database WHERE datname LIKE 'lockbench\\_%'")], [], "restart, $program: nothing is left");
+        }
+    }
     return;
 }
 

@@ -88,11 +88,13 @@ int lb_pg_terminate(struct lb_conn *control, int64_t session_id, struct lb_error
 }
 
 /* Of sessions that it may not look into, the server still tells to whom they belong and their
- * application's name. Our own space's session may be lost. */
+ * application's name. Our own space's session may be lost. In a database of the space's name are
+ * the sessions of this run's programs: postgres_door.c. */
 int lb_pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
 {
     PGresult *result = lb_pg_wire_exec(
-        conn->pg, "SELECT count(*) FILTER (WHERE application_name NOT LIKE 'lockbench%') "
+        conn->pg, "SELECT count(*) FILTER (WHERE application_name NOT LIKE 'lockbench%' "
+                  "AND datname IS DISTINCT FROM current_schema()) "
                   "+ greatest(count(*) FILTER (WHERE application_name = "
                   "'lockbench space') - 1, 0) "
                   "FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL");

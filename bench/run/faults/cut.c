@@ -5,7 +5,7 @@
 static void cut_program(struct lb_worker *worker)
 {
     struct lb_actor *actor = &worker->actor;
-    actor->is_cut_off = true;
+    atomic_fetch_add(&actor->n_cuts, 1);
     atomic_store(&actor->cut, worker->n_cuts++ % 2 == 0 ? LB_CUT_BEFORE : LB_CUT_AFTER);
 }
 

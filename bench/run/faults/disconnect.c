@@ -18,7 +18,7 @@ static void disconnect_program(struct lb_worker *worker)
                            team->plan->strategy->name);
     if (rc == 0) {
         lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
-        actor->is_cut_off = true;
+        atomic_fetch_add(&actor->n_cuts, 1);
         for (uint32_t i = 0; i < actor->n_sessions && rc >= 0; i++)
             rc = team->db->terminate(operator_conn, actor->sessions[i], &err);
         team->db->close(operator_conn);

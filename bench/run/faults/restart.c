@@ -119,6 +119,13 @@ int lb_restart_come_back(struct lb_session *session, struct lb_team *team, struc
     return rc;
 }
 
+/* The programs lose their sessions, and may not outlive that. */
+static void cut_off_programs(struct lb_active_run *run)
+{
+    for (uint32_t i = 0; i < run->n_started; i++)
+        atomic_fetch_add(&run->workers[i].actor.n_cuts, 1);
+}
+
 static int restart(struct lb_active_run *run, struct lb_session *session, struct lb_log *log,
                    struct lb_error *err)
 {
@@ -129,6 +136,7 @@ static int restart(struct lb_active_run *run, struct lb_session *session, struct
         return rc;
     atomic_fetch_add(&team->n_faults, 1);
     lb_note_append(log, run->share.first_log + 1, LB_OP_FAULT, LB_FAULT_RESTART, UINT32_MAX, 0);
+    cut_off_programs(run);
     rc = lb_restart_run_command("restart", run->request->restart_command, NULL, err);
     if (rc == 0 && team->db->run(session->conn, "SELECT 1", err) == LB_OK)
         rc = lb_fail(err, LB_E_USAGE, "the restart command has not restarted %s: %s", label,

@@ -33,7 +33,8 @@
     FAULT(SNAPSHOT, snapshot, "snapshot", LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_FOR_READERS,         \
           "another session keeps an old snapshot, so dead rows cannot be removed")                 \
     FAULT(RESTART, restart, "restart",                                                             \
-          LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_COMMANDED | LB_FAULT_IS_AN_END,                      \
+          LB_FAULT_IS_FOR_PROGRAMS | LB_FAULT_IS_FOR_POOLS | LB_FAULT_IS_COMMANDED |               \
+              LB_FAULT_IS_AN_END,                                                                  \
           "the server is stopped at once and started again (--restart-command)")                   \
     FAULT(FULL, full, "full", 0, "the disk is full for a time: the database cannot grow")          \
     FAULT(FAILOVER, failover, "failover",                                                          \

@@ -131,6 +131,23 @@ bool lb_worker_connect(struct lb_worker *worker)
     return true;
 }
 
+/* Waits, before a program starts again, until the server is back. false: the run ends. A fault that
+ * begins after this finds a program that it cuts off. */
+static bool is_served(struct lb_worker *worker)
+{
+    enum { LOOK_NS = 20000000 };
+    struct lb_team *team = worker->team;
+    for (;;) {
+        worker->actor.n_cuts_before = atomic_load(&worker->actor.n_cuts);
+        if (team->plan->strategy->guest == NULL ||
+            !lb_fault_is(team->scenario->fault, LB_FAULT_IS_COMMANDED) ||
+            atomic_load(&team->n_faults_over) >= atomic_load(&team->n_faults))
+            return true;
+        if (!lb_worker_sleep(worker, lb_now_ns() + LOOK_NS, LB_PHASE_STOP))
+            return false;
+    }
+}
+
 /* A new name, and a new session; the next user of a shared one connects it. */
 static void reconnect(struct lb_worker *worker)
 {
@@ -142,7 +159,7 @@ static void reconnect(struct lb_worker *worker)
         lb_worker_let_go(worker);
         return;
     }
-    if (!lb_worker_connect(worker))
+    if (!lb_worker_connect(worker) || !is_served(worker))
         return;
     worker->team->events->reconnected(worker);
     int rc = worker->team->plan->strategy->flow->open(&worker->actor, &err);
