@@ -74,7 +74,7 @@ DELETE FROM request WHERE ticket = :ticket AND requesting_id = :worker;
 -- name: cancel
 DELETE FROM request WHERE ticket = :ticket AND requesting_id = :worker;
 
--- name: recover
+-- name: recover when stale_ms!=0
 DELETE FROM request WHERE heartbeat < SYSDATE(6) - INTERVAL :ttl_ms * 1000 MICROSECOND;
 
 -- name: teardown

@@ -70,7 +70,7 @@ DELETE FROM request WHERE ticket = :ticket AND requesting_id = :worker;
 -- name: cancel
 DELETE FROM request WHERE ticket = :ticket AND requesting_id = :worker;
 
--- name: recover
+-- name: recover when stale_ms!=0
 DELETE FROM request WHERE heartbeat < clock_timestamp() - :ttl_ms * interval '1 millisecond';
 
 -- name: teardown

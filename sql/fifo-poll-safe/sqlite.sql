@@ -66,7 +66,7 @@ DELETE FROM request WHERE ticket = :ticket AND requesting_id = :worker;
 -- name: cancel
 DELETE FROM request WHERE ticket = :ticket AND requesting_id = :worker;
 
--- name: recover
+-- name: recover when stale_ms!=0
 DELETE FROM request WHERE heartbeat < julianday('now') - :ttl_ms / 86400000.0;
 
 -- name: teardown

@@ -201,6 +201,38 @@ my $broken = spew('broken-lock.sql', slurp($lock) =~ s/owner IS NULL OR/1 = 1 OR
 is($status, 1, 'the original is violated: exit status');
 like($err, qr/^lockbench: small-lock itself violates exclusive \(explore\): its mutants mean nothing$/m, 'and why');
 
+# Of a built-in one the known reason is said, and the command has its options.
+($status, $out, $err) = lockbench('mutate', '-s', 'lease-update', '--opt', 'first_run=now', '-d', 'sqlite:', '--budget', '10s');
+is($status, 1, 'lease-update: exit status');
+like($err, qr/^lockbench: lease-update itself violates owner-release .*?^  known: the release does not ask whose run it ends$/ms, 'and the known reason');
+like($err, qr/^  again: lockbench (.* --opt first_run=now)$/m, 'and the command has its option');
+my ($again) = $err =~ /^  again: lockbench (.*)$/m;
+is((lockbench(split ' ', $again))[0], 1, 'the command shows it');
+
+# Its operator's recover counted the wait in line as well, and took what a living holder had.
+($status, $out, $err) = lockbench('mutate', '-s', 'fifo-poll-safe', '-d', 'sqlite:', '--budget', '10s');
+is($status, 0, 'fifo-poll-safe is not accused') or diag $err;
+
+# Each claim takes one item, and each item is claimed for the first time: without its id two of a worker are completed at once.
+my $one = spew('one.sql', <<'SQL');
+-- strategy: one
+-- shape: queue
+-- claims: no-duplicate
+-- name: setup
+CREATE TABLE one (id int PRIMARY KEY, state text NOT NULL DEFAULT 'ready', owner text);
+-- name: put
+INSERT INTO one (id) VALUES (:id);
+-- name: claim
+UPDATE one SET state = 'taken', owner = :worker WHERE id = (SELECT min(id) FROM one WHERE state = 'ready') RETURNING id;
+-- name: complete
+UPDATE one SET state = 'done' WHERE id = :id AND owner = :worker AND state = 'taken';
+-- name: teardown
+DROP TABLE one;
+SQL
+($status, $out, $err) = lockbench('mutate', '-s', $one, '-d', 'sqlite:', '--budget', '60s', '--format', 'json');
+my ($id) = grep { $_->{section} eq 'complete' && $_->{clause} eq 'id = :id' } @{decode_json($out)->{mutants}};
+is("$id->{verdict}, $id->{violated}, by $id->{question}", 'needed, other answers, by explore+batch', 'two items in hand, of two claims') or diag $out;
+
 for my $case (['--mutant', '10', qr/^lockbench: option --mutant: '10' is not a number from 1 to 9, or two /],
     ['--mutant', '1+2', qr/^lockbench: option --mutant: '1\+2' is not a number/],
     ['--fail-under', '101%', qr/^lockbench: option --fail-under: '101%' is not a share from 0 to 100%$/],

@@ -127,15 +127,32 @@ static int print_mutant(const struct lb_mutation *m, const char *asked, struct l
     return 0;
 }
 
-static enum lb_exit print_verdicts(const struct lb_mutation *m, double least, struct lb_error *err)
+/* built_in: it, and its options; for a user's file no break is known. */
+static void print_accused(const struct lb_mutation *m, const struct lb_selection *built_in)
+{
+    const struct lb_cell cell = {.strategy = built_in->protocols[0].strategy,
+                                 .target = &m->place->target,
+                                 .settings = built_in->settings,
+                                 .n_settings = built_in->n_settings};
+    const struct lb_break *known = NULL;
+    for (int g = 0; g < LB_GUARANTEES && known == NULL; g++)
+        if (strcmp(lb_guarantee_name((enum lb_guarantee)g), m->accused.what) == 0)
+            known = lb_cell_known_break(&cell, (enum lb_guarantee)g);
+    fprintf(stderr,
+            "lockbench: %s itself violates %s (%s): its mutants mean nothing\n"
+            "  %s\n",
+            m->strategy.name, m->accused.what, m->accused.question, m->accused.witness);
+    if (known != NULL)
+        fprintf(stderr, "  known: %s\n", known->why);
+    fprintf(stderr, "  again: %s\n", m->accused.again);
+}
+
+static enum lb_exit print_verdicts(const struct lb_mutation *m, const struct lb_selection *built_in,
+                                   double least, struct lb_error *err)
 {
     const char *format = m->args->format != NULL ? m->args->format : "text";
     if (m->is_accused) {
-        fprintf(stderr,
-                "lockbench: %s itself violates %s (%s): its mutants mean nothing\n"
-                "  %s\n  again: %s\n",
-                m->strategy.name, m->accused.what, m->accused.question, m->accused.witness,
-                m->accused.again);
+        print_accused(m, built_in);
         return LB_EXIT_VIOLATED;
     }
     if (strcmp(format, "json") == 0) {
@@ -224,7 +241,7 @@ enum lb_exit lb_command_mutate(const struct lb_args *args)
     if (r != 0)
         status = lb_cli_complain(&err);
     else if (args->mutant == NULL)
-        status = print_verdicts(&m, least, &err);
+        status = print_verdicts(&m, &selection, least, &err);
     release(&m, &selection);
     return status;
 }

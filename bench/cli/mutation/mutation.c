@@ -14,7 +14,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 /* Of the time: for runs, and for the explorations of the original. */
-enum { RUNS_PERCENT = 30, ORIGINAL_PERCENT = 25 };
+enum { RUNS_PERCENT = 15, ORIGINAL_PERCENT = 25 };
 
 const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
                                              [LB_NOT_NEEDED] = "not_needed",
@@ -36,17 +36,34 @@ static int compare_costs(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
+/* A smaller case is complete: those that it stands for need not be. */
+static void excuse_larger(struct lb_mutation *m, size_t i)
+{
+    for (size_t larger = m->questions[i].larger; larger > 0;
+         larger = m->questions[larger - 1].larger)
+        m->questions[larger - 1].is_extra = true;
+}
+
 static int explore_originals(struct lb_mutation *m, struct lb_error *err)
 {
-    uint64_t end_ns = m->start_ns + (m->end_ns - m->start_ns) * ORIGINAL_PERCENT / 100;
+    uint64_t budget_ns = m->end_ns - m->start_ns;
+    uint64_t end_ns = m->start_ns + budget_ns * ORIGINAL_PERCENT / 100;
+    /* One that takes longer would not be complete for all mutants: a smaller case may be. */
+    uint64_t most_ns = budget_ns / (m->mutants.n + 1);
+    most_ns = most_ns < 5 * SECOND_NS ? 5 * SECOND_NS : most_ns;
     int r = 0;
     for (size_t i = 0; i < m->n_questions && r == 0 && !m->is_accused && !lb_mutation_is_stopped(m);
          i++) {
         uint64_t now_ns = lb_now_ns(), time_ns = now_ns < end_ns ? (end_ns - now_ns) / 2 : 0;
-        time_ns = time_ns < SECOND_NS ? SECOND_NS : time_ns;
-        if (m->questions[i].cell.is_explored)
-            r = lb_explore_original(m, &m->questions[i], time_ns, err);
+        time_ns = time_ns < SECOND_NS ? SECOND_NS : time_ns < most_ns ? time_ns : most_ns;
+        if (!m->questions[i].cell.is_explored)
+            continue;
+        r = lb_explore_original(m, &m->questions[i], time_ns, err);
         m->questions[i].took_ns = lb_now_ns() - now_ns;
+        if (r == 0 && m->questions[i].is_complete)
+            excuse_larger(m, i);
+        else if (r == 0 && m->questions[i].is_usable)
+            lb_mutation_add_smaller(m, i);
     }
     qsort(m->questions, m->n_questions, sizeof *m->questions, compare_costs);
     return r;
@@ -92,6 +109,8 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
                  "an exploration has other answers or end states, but nothing that is claimed is "
                  "violated");
     } else if (unseen != NULL) {
+        judged->is_untried =
+            unseen == lb_mutant_untried && all_complete && any_complete && !judged->is_incomplete;
         snprintf(judged->reason, sizeof judged->reason, "%s", unseen);
     } else if (!all_complete || !any_complete) {
         tell_questions(m, mutant, false, "the time was too short to be complete in", judged->reason,
@@ -203,7 +222,7 @@ static int explore_mutants(struct lb_mutation *m, struct lb_error *err)
 static bool can_go(const struct lb_mutation *m, size_t i)
 {
     const struct lb_judged *judged = &m->judged[i];
-    return judged->need == LB_NOT_NEEDED ||
+    return judged->need == LB_NOT_NEEDED || judged->is_untried ||
            (judged->need == LB_NOT_SHOWN && m->mutants.at[i].kind == LB_MUTANT_COUNT &&
             judged->differs && judged->answers == 0);
 }

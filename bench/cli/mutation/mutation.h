@@ -20,6 +20,7 @@ extern const char *const lb_need_names[LB_NEEDS]; /* "needed", ..., with undersc
 struct lb_judged {
     enum lb_need need;
     bool is_incomplete; /* an exploration that could show a need did not come to its end */
+    bool is_untried;    /* its only doubt: no exploration had the section change nothing */
     bool differs;       /* an exploration had other answers or end states */
     uint64_t answers;   /* ... other answers: a bit for each question, of the first 64 */
     uint64_t rows;      /* ... the same answers, and other rows at the end: likewise */
@@ -45,6 +46,7 @@ struct lb_mutation_question {
     bool is_judged, has_deadlocks;
     uint64_t took_ns; /* of the original */
     size_t place;     /* in the plan */
+    size_t larger;    /* plus 1: the question that this one is a smaller case of; 0: none */
     struct lb_states states;
     bool has_distinct;
     struct lb_states distinct; /* where no two workers are taken to be alike */
@@ -62,7 +64,7 @@ struct lb_mutation {
     struct lb_report report;
     struct lb_program *program;
     struct lb_mutation_question *questions;
-    size_t n_questions;
+    size_t n_questions, room;
     struct lb_mutants mutants;
     struct lb_judged *judged; /* one for each mutant */
     size_t counts[LB_NEEDS];

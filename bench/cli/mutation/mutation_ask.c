@@ -33,6 +33,14 @@ static void show_progress(const struct lb_mutation *m, const char *number, const
 
 /* --- violations --- */
 
+static void add_options(const struct lb_mutation *m, char *buf, size_t size)
+{
+    for (size_t i = 0; i < m->args->options.n; i++) {
+        lb_command_add(buf, size, "--opt");
+        lb_command_add(buf, size, m->args->options.words[i]);
+    }
+}
+
 /* The command that writes the mutant, and behind it the one that shows what is wrong. */
 static void describe_again(const struct lb_mutation *m, const struct lb_subject *subject,
                            const char *command)
@@ -41,6 +49,8 @@ static void describe_again(const struct lb_mutation *m, const struct lb_subject 
     size_t size = sizeof subject->judged->again;
     if (subject->number[0] == '\0') {
         snprintf(buf, size, "%s", command);
+        if (m->selection.n_settings == 0) /* else the command has them */
+            add_options(m, buf, size);
         return;
     }
     lb_command_start(buf, size, 1, "mutate");
@@ -48,10 +58,7 @@ static void describe_again(const struct lb_mutation *m, const struct lb_subject 
     lb_command_add(buf, size, m->name);
     lb_command_add(buf, size, "-d");
     lb_command_add(buf, size, m->place->target.label);
-    for (size_t i = 0; i < m->args->options.n; i++) {
-        lb_command_add(buf, size, "--opt");
-        lb_command_add(buf, size, m->args->options.words[i]);
-    }
+    add_options(m, buf, size);
     if (m->args->sql_dir != NULL) {
         lb_command_add(buf, size, "--sql-dir");
         lb_command_add(buf, size, m->args->sql_dir);

@@ -42,6 +42,8 @@ int lb_ask_costs(const struct lb_mutation *mutation, const struct lb_file *file,
 
 /* mutation_questions.c: those of the plan, and some that a mutant alone gives reason for. */
 int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);
+/* Adds a smaller case of question i, which could not be complete; if there is one. */
+void lb_mutation_add_smaller(struct lb_mutation *mutation, size_t i);
 
 /* mutation_seen.c. */
 /* True if the exploration has to be asked: it runs the mutant's section. One of dead renewers is
@@ -52,6 +54,8 @@ bool lb_mutation_is_contest(const struct lb_mutation_question *question);
 /* True if this run is what shows the mutant, if anything does. */
 bool lb_mutant_is_likely(const struct lb_mutation_question *question,
                          const struct lb_mutant *mutant);
+/* The reason of a clause that may still be redundant with another one. */
+extern const char lb_mutant_untried[];
 /* Why no exploration can show that the clause is not needed; NULL: they can. */
 const char *lb_mutant_unseen(const struct lb_mutation *mutation, const struct lb_mutant *mutant);
 /* A comparison with the time: the two forms differ where both sides are equal. */

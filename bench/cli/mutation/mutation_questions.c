@@ -16,6 +16,37 @@ static struct lb_mutation_question *add_question(struct lb_mutation *m, const st
     return question;
 }
 
+/* The next smaller case of an exploration: with one item, or one round, or one worker. */
+static bool make_smaller(struct lb_explored_ask *ask)
+{
+    bool has_few_items = ask->items > 0 && ask->items < 2;
+    if (ask->items > 1)
+        ask->items = 1;
+    else if (ask->rounds > 1 && (has_few_items || ask->items == 0))
+        ask->rounds--;
+    else if (ask->renewals > 1)
+        ask->renewals--;
+    else if (ask->workers > 2 && ask->readers == 0 && ask->capacity < 2)
+        ask->workers--;
+    else
+        return false;
+    return true;
+}
+
+void lb_mutation_add_smaller(struct lb_mutation *m, size_t i)
+{
+    const struct lb_mutation_question *large = &m->questions[i];
+    struct lb_cell cell = large->cell;
+    if (m->n_questions == m->room || !make_smaller(&cell.explored))
+        return;
+    snprintf(cell.scenario.name, sizeof cell.scenario.name, "%.48s%s", large->cell.scenario.name,
+             large->larger == 0 ? ", smaller" : "");
+    struct lb_mutation_question *question = add_question(m, &cell, NULL, large->is_extra);
+    question->only = large->only;
+    question->is_of_answers = large->is_of_answers;
+    question->larger = i + 1;
+}
+
 /* The first question of the plan that is run, or the one of this name. */
 static const struct lb_cell *find_run(const struct lb_report *report, const char *name)
 {
@@ -51,7 +82,7 @@ static void add_runs(struct lb_mutation *m)
     }
 }
 
-enum { EXTRA = 24 };
+enum { EXTRA = 26 };
 
 static struct lb_explored_ask *add_exploration(struct lb_mutation *m, const struct lb_cell *first,
                                                const char *name, unsigned only)
@@ -59,6 +90,11 @@ static struct lb_explored_ask *add_exploration(struct lb_mutation *m, const stru
     struct lb_mutation_question *question = add_question(m, first, name, true);
     question->only = only;
     return &question->cell.explored;
+}
+
+static bool takes_many(const struct lb_mutation *m)
+{
+    return lb_section_has_param(&m->program->sections[LB_S_CLAIM], LB_SLOT_N);
 }
 
 /* Errors, the operator that clears them, and items of another class. */
@@ -85,7 +121,7 @@ static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bo
         ask->workers = 1;
         ask->rounds = 4;
         ask->items = 5;
-        ask->batch = 2;
+        ask->batch = takes_many(m) ? 2 : 1;
     }
     if (!has_class)
         return;
@@ -159,6 +195,28 @@ static void add_recover(struct lb_mutation *m, const struct lb_cell *first)
     }
 }
 
+/* A second item in hand. Where a claim takes one, a worker may be meant to have one: what the
+ * original does with two is no violation. */
+static void add_hands(struct lb_mutation *m, const struct lb_cell *first)
+{
+    const struct lb_section *sections = m->program->sections;
+    for (int alone = 0; alone < 2; alone++) {
+        struct lb_explored_ask *ask =
+            add_exploration(m, first, alone ? "explore+batch alone" : "explore+batch", 0);
+        m->questions[m->n_questions - 1].is_of_answers = !takes_many(m);
+        ask->batch = 2;
+        ask->items = alone ? 6 : 3;
+        ask->workers = alone ? 1 : ask->workers;
+        ask->renewals = sections[LB_S_RENEW].present;
+        ask->ticks = m->strategy.is_lease && !alone;
+        if (!alone)
+            continue;
+        ask->rounds = 3;
+        ask->frees = sections[LB_S_FREE].present;
+        ask->errors = sections[LB_S_ERROR].present;
+    }
+}
+
 /* A second round, a second item in hand, and items that are given back. */
 static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
 {
@@ -188,17 +246,14 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
         return;
     }
     add_operators(m, first, recovers);
-    ask = add_exploration(m, first, "explore+batch", 0);
-    ask->batch = 2;
-    ask->items = 3;
-    ask->renewals = sections[LB_S_RENEW].present;
-    ask->ticks = m->strategy.is_lease;
+    add_hands(m, first);
     if (!sections[LB_S_FREE].present)
         return;
     ask = add_exploration(m, first, "explore+free alone", 0);
     ask->frees = 1;
     ask->workers = 1;
-    ask->rounds = ask->batch = ask->items = 2;
+    ask->rounds = ask->items = 2;
+    ask->batch = takes_many(m) ? 2 : 1;
     ask = add_exploration(m, first, "explore+free", 1u << LB_S_FREE);
     /* A stale one needs another worker that has the item by now. */
     ask->frees = ask->items = 1;
@@ -212,7 +267,8 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
 int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
 {
     const struct lb_report *report = &m->report;
-    m->questions = calloc(report->n_cells + EXTRA, sizeof *m->questions);
+    m->room = 2 * report->n_cells + EXTRA;
+    m->questions = calloc(m->room, sizeof *m->questions);
     if (m->questions == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     const struct lb_cell *first = NULL;

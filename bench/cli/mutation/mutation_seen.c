@@ -103,6 +103,8 @@ static bool has_skew(const struct lb_explored_ask *ask)
     return ask->skew || ask->lag;
 }
 
+const char lb_mutant_untried[] = "no exploration runs this section where it must change nothing";
+
 /* Why no exploration can show that the clause is not needed; NULL: they can. */
 const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant *mutant)
 {
@@ -127,14 +129,14 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
         return "explorations have one group";
     if (mentions(mutant, ":class") && !is_run_in(m, mutant, has_others))
         return "no complete exploration of this section has items of another class";
-    bool takes_many = lb_section_has_param(&m->program->sections[LB_S_CLAIM], LB_SLOT_N);
-    if (ends && m->strategy.shape == LB_QUEUE &&
-        (!takes_many || !is_run_in(m, mutant, has_batch)) &&
+    bool has_one = m->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD &&
+                   !lb_section_has_param(&m->program->sections[LB_S_CLAIM], LB_SLOT_N);
+    if (ends && m->strategy.shape == LB_QUEUE && (has_one || !is_run_in(m, mutant, has_batch)) &&
         (mentions(mutant, ":id") || mentions(mutant, ":items")))
         return "in explorations a worker has one item in hand";
     if (mutant->kind == LB_MUTANT_CONDITION && !is_table && !begins &&
         !was_in_vain(m, mutant->section))
-        return "no exploration runs this section where it must change nothing";
+        return lb_mutant_untried;
     return NULL;
 }
 

@@ -169,7 +169,8 @@ static const struct flag flags[] = {
     {"claims", 0, FLAG_TEXT, TO(explore.claims), LB_FLAGS_EXPLORE, "LIST",
      "judges these guarantees instead of those that the strategy claims"},
     {"batch", 0, FLAG_TEXT, TO(explore.batch), LB_FLAGS_EXPLORE, "N",
-     "queues: items per claim (1)"},
+     "queues: items that a worker has in hand at once (1): of one claim, or of as many claims if "
+     "each takes one item"},
     {"isolation", 0, FLAG_TEXT, TO(explore.isolation), LB_FLAGS_EXPLORE, "LEVEL",
      "read-committed, repeatable-read or serializable"},
     {"steps", 0, FLAG_TEXT, TO(explore.steps), LB_FLAGS_EXPLORE, "LIST",

@@ -345,6 +345,28 @@ static int operate(struct lb_task *task, enum lb_op which, struct lb_error *err)
     return r;
 }
 
+/* A claim that takes one item at a time is made once for each item of the batch, up to the first
+ * one without an item. Returns LB_OK, also if that one was refused; an error; or LB_LOST. */
+static int claim_more(struct lb_task *task, struct hand *hand, struct lb_error *err)
+{
+    const struct lb_strategy_plan *plan = task->actor.plan;
+    int r = LB_OK;
+    if (plan->program == NULL || plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD ||
+        lb_section_has_param(&plan->program->sections[LB_S_CLAIM], LB_SLOT_N))
+        return LB_OK;
+    for (uint32_t n = 1; hand->n < task->testbed->plan.batch && r == LB_OK && n > 0;) {
+        n = 0;
+        r = begin_try(task, LB_STEP_POLL, err);
+        if (r == LB_OK)
+            r = lb_operate_claim(&task->op, 1, task->items + hand->n, LB_CLAIM_ROOM - hand->n, &n,
+                                 err);
+        if (r == LB_OK && n > 0)
+            lb_task_note(task, "claimed %lld as well", (long long)task->items[hand->n].id);
+        hand->n += r == LB_OK ? n : 0;
+    }
+    return r < 0 || r == LB_LOST ? r : LB_OK;
+}
+
 static int queue_round(struct script *script, enum lb_op which, struct lb_error *err)
 {
     struct lb_task *task = script->task;
@@ -365,14 +387,18 @@ static int queue_round(struct script *script, enum lb_op which, struct lb_error 
         return r;
     lb_task_note(task, hand.n == 1 ? "claimed %lld" : "claimed %lld and others",
                  (long long)task->items[0].id);
+    task->has_it = true;
+    r = claim_more(task, &hand, err);
     const struct lb_strategy_plan *plan = task->actor.plan;
     bool has_batch =
         lb_strategy_takes_batch(plan, LB_S_COMPLETE) || lb_strategy_takes_batch(plan, LB_S_FREE) ||
         lb_strategy_takes_batch(plan, LB_S_ERROR) || lb_strategy_takes_batch(plan, LB_S_RENEW);
-    r = has_batch ? lb_batch_init(&hand.batch, hand.n, err) : 0;
-    if (r != 0)
+    if (r == LB_OK && has_batch)
+        r = lb_batch_init(&hand.batch, hand.n, err);
+    if (r != LB_OK) {
+        task->has_it = false;
         return r;
-    task->has_it = true;
+    }
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
     if (r >= 0 && task->testbed->plan.errors && which == LB_OP_COMPLETE &&
         lb_strategy_has(plan, LB_S_CLEAR_ERROR)) { /* there is none */
