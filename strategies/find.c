@@ -45,6 +45,20 @@ bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan)
     return plan->program != NULL && plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD;
 }
 
+const char *const lb_attribute_letters[LB_ATTRIBUTES] = {
+    [LB_A_KEY] = "key", [LB_A_TENANT] = "tenant", [LB_A_UNIQUE] = "unique"};
+
+const struct lb_program *lb_strategy_stated(const struct lb_strategy_plan *plan)
+{
+    return plan->program != NULL ? plan->program : plan->strategy->stated;
+}
+
+bool lb_strategy_refuses(const struct lb_strategy_plan *plan, int answer)
+{
+    const struct lb_program *stated = lb_strategy_stated(plan);
+    return answer == LB_DUPLICATE && stated != NULL && stated->unique != 0;
+}
+
 uint32_t lb_strategy_attempts(const struct lb_strategy_plan *plan)
 {
     const char *name = plan->strategy->attempts, *value = "0";

@@ -289,8 +289,7 @@ static void set_group(struct lb_bag *bag, const struct lb_strategy_plan *plan, i
 
 static void set_attributes(struct lb_bag *bag, const struct lb_strategy_plan *plan, int64_t id)
 {
-    static const char *const names[LB_ATTRIBUTES] = {
-        [LB_A_KEY] = "key", [LB_A_TENANT] = "tenant", [LB_A_UNIQUE] = "unique"};
+    const char *const *names = lb_attribute_letters;
     for (int a = 0; a < LB_ATTRIBUTES && plan->attributes != NULL; a++) {
         char text[24];
         if ((plan->program->attributes >> a & 1) == 0)

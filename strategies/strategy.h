@@ -118,10 +118,13 @@ struct lb_strategy_plan {
 };
 
 /* True if a put may answer so, and is over with it: its item has a unique key, and is not put. */
-static inline bool lb_strategy_refuses(const struct lb_strategy_plan *plan, int answer)
-{
-    return answer == LB_DUPLICATE && plan->program != NULL && plan->program->unique != 0;
-}
+bool lb_strategy_refuses(const struct lb_strategy_plan *plan, int answer);
+
+/* The facts about items that the file, or a program's first line, states; NULL: there are none. */
+const struct lb_program *lb_strategy_stated(const struct lb_strategy_plan *plan);
+
+/* The letters of an attribute's value, "key" of "key7"; NULL: it is a number. */
+extern const char *const lb_attribute_letters[LB_ATTRIBUTES];
 
 /* A file that several threads append lines to. */
 struct lb_trace_file {
@@ -291,8 +294,10 @@ struct lb_strategy {
     unsigned operations;          /* without statements: 1u << enum lb_section_name that it has */
     unsigned batches;             /* of a program: those that take a whole claim */
     const char *engines;          /* of a program: "sqlite,postgres" */
-    const char *attempts;         /* of a program: the option that says how often an item is tried;
-                                     NULL: it has none */
+    const struct lb_program *stated; /* of a program: attributes, key_limit, unique and priority,
+                                        and no statements; NULL: it states none of them */
+    const char *attempts; /* of a program: the option that says how often an item is tried;
+                             NULL: it has none */
 };
 
 extern const char *const lb_no_changes[];

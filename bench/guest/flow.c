@@ -419,16 +419,36 @@ static const char *class_of(const struct lb_actor *actor)
     return actor->task_class != NULL ? actor->task_class : "default";
 }
 
+/* The attributes that its first line asks for. */
+static void add_attributes(json_t *request, const struct lb_strategy_plan *plan, int64_t id)
+{
+    const struct lb_attribute_source *source = plan->attributes;
+    for (int a = 0; a < LB_ATTRIBUTES && source != NULL; a++) {
+        char text[24];
+        if ((plan->strategy->stated->attributes >> a & 1) == 0)
+            continue;
+        const uint32_t number = source->value_of(source, (enum lb_attribute)a, id);
+        snprintf(text, sizeof text, "%s%u",
+                 lb_attribute_letters[a] != NULL ? lb_attribute_letters[a] : "", number);
+        json_object_set_new(request, lb_guest_attributes[a],
+                            lb_attribute_letters[a] != NULL ? json_string(text)
+                                                            : json_integer((int32_t)number));
+    }
+}
+
 static int guest_put(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
                      struct lb_error *err)
 {
     int rc = LB_OK;
-    for (uint32_t i = 0; i < n && rc == LB_OK; i++)
-        rc = ask(actor,
-                 json_pack("{s:s, s:I, s:s, s:s}", "do", "put", "item",
-                           (json_int_t)first + (json_int_t)i, "class", class_of(actor), "payload",
-                           payload),
-                 NULL, err);
+    for (uint32_t i = 0; i < n && rc == LB_OK; i++) {
+        const int64_t id = first + (int64_t)i;
+        json_t *request = json_pack("{s:s, s:I, s:s, s:s}", "do", "put", "item", (json_int_t)id,
+                                    "class", class_of(actor), "payload", payload);
+        add_attributes(request, actor->plan, id);
+        rc = ask(actor, request, NULL, err);
+        if (rc == LB_REFUSED && lb_strategy_refuses(actor->plan, LB_DUPLICATE))
+            rc = LB_DUPLICATE;
+    }
     return rc;
 }
 

@@ -1,4 +1,4 @@
-/* The options that every program has: see guest_process.h. */
+/* Names that all programs share, of options and attributes: see guest_process.h. */
 #include "guest_process.h"
 
 #include <errno.h>
@@ -9,6 +9,12 @@ const struct lb_option lb_guest_common_options[LB_GUEST_COMMON_OPTIONS] = {
     {"start_ms", "30000", NULL, "how long the program may take until it can be asked"},
     {"answer_ms", "30000", NULL, "how long any answer may take"},
 };
+
+const char *const lb_guest_attributes[LB_ATTRIBUTES] = {[LB_A_KEY] = "key",
+                                                        [LB_A_TENANT] = "tenant",
+                                                        [LB_A_PRIORITY] = "priority",
+                                                        [LB_A_DUE] = "due",
+                                                        [LB_A_UNIQUE] = "unique_key"};
 
 int lb_guest_limit(const char *name, const struct lb_setting *settings, size_t n_settings,
                    uint32_t *ret_ms, struct lb_error *err)

@@ -16,6 +16,7 @@ struct lb_guest {
     json_t *hello;            /* owns the texts of what follows */
     struct lb_option options[LB_GUEST_OPTIONS + 1];
     char engines[64];
+    struct lb_program stated; /* facts about items, and no statements */
     struct lb_strategy strategy;
 };
 
@@ -70,5 +71,8 @@ int lb_guest_hello(struct lb_guest_process *process, uint32_t start_ms, json_t *
                    struct lb_error *err);
 
 extern const struct lb_flow lb_guest_flow;
+
+/* The names of the attributes in lines of JSON. */
+extern const char *const lb_guest_attributes[LB_ATTRIBUTES];
 
 #endif

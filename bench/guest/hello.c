@@ -65,7 +65,8 @@ static int check_keys(const struct lb_guest *guest, struct lb_error *err)
     static const char *const keys[] = {
         "hello",      "strategy", "version",    "summary",  "shape",    "claims",
         "engines",    "mode",     "operations", "options",  "lease",    "lease_unit_ms",
-        "heartbeats", "batches",  "shared",     "capacity", "attempts", NULL};
+        "heartbeats", "batches",  "shared",     "capacity", "attempts", "attributes",
+        "key_limit",  "unique",   "priority",   "due",      NULL};
     const char *key;
     json_t *value;
     json_object_foreach(guest->hello, key, value)
@@ -291,6 +292,86 @@ static int read_attempts(struct lb_guest *guest, struct lb_error *err)
                        NULL);
 }
 
+/* A guarantee of items: the attribute that it is about, and the key that states how far it goes. */
+static int check_promise(const struct lb_guest *guest, enum lb_guarantee guarantee,
+                         enum lb_attribute attribute, const char *key, bool is_right,
+                         const char *want, struct lb_error *err)
+{
+    const bool is_claimed = (guest->strategy.claims & LB_G_BIT(guarantee)) != 0;
+    const char *name = lb_guarantee_name(guarantee);
+    char text[200];
+    if (!is_claimed && json_object_get(guest->hello, key) == NULL)
+        return 0;
+    snprintf(text, sizeof text, "\"%s\" must be %s%s%s", key, want,
+             is_claimed ? ", as it claims " : "", is_claimed ? name : "");
+    if (!is_right)
+        return wrong(guest, err, text, NULL);
+    snprintf(text, sizeof text, "it has \"%s\", and \"attributes\" lacks", key);
+    return (guest->stated.attributes >> attribute & 1) != 0
+               ? 0
+               : wrong(guest, err, text, lb_guest_attributes[attribute]);
+}
+
+/* Which of two words the key has: 1 or 2; 0: neither. */
+static int word_of(const struct lb_guest *guest, const char *key, const char *one, const char *two)
+{
+    const char *word = text_of(guest, key);
+    return word == NULL ? 0 : strcmp(word, one) == 0 ? 1 : strcmp(word, two) == 0 ? 2 : 0;
+}
+
+static int read_promises(struct lb_guest *guest, struct lb_error *err)
+{
+    enum { MOST = 1000000 };
+    struct lb_program *stated = &guest->stated;
+    const unsigned beyond = LB_G_BIT(LB_G_RATE) | LB_G_BIT(LB_G_SHARE);
+    const json_int_t limit = json_integer_value(json_object_get(guest->hello, "key_limit"));
+    if ((guest->strategy.claims & beyond) != 0)
+        return wrong(guest, err,
+                     "\"claims\": a file of statements can claim this, a program cannot:",
+                     (guest->strategy.claims & LB_G_BIT(LB_G_RATE)) != 0 ? "rate" : "share");
+    stated->key_limit = limit >= 1 && limit <= MOST ? (uint32_t)limit : 0;
+    stated->unique = word_of(guest, "unique", "until-done", "until-claimed");
+    stated->priority = word_of(guest, "priority", "highest-first", "lowest-first");
+    int rc = check_promise(guest, LB_G_KEY_LIMIT, LB_A_KEY, "key_limit", stated->key_limit > 0,
+                           "a whole number from 1", err);
+    if (rc == 0)
+        rc = check_promise(guest, LB_G_UNIQUE, LB_A_UNIQUE, "unique", stated->unique > 0,
+                           "\"until-done\" or \"until-claimed\"", err);
+    if (rc == 0)
+        rc = check_promise(guest, LB_G_PRIORITY, LB_A_PRIORITY, "priority", stated->priority > 0,
+                           "\"highest-first\" or \"lowest-first\"", err);
+    return rc;
+}
+
+/* The attributes of items, and the promises about them. */
+static int read_attributes(struct lb_guest *guest, struct lb_error *err)
+{
+    const json_t *list = json_object_get(guest->hello, "attributes");
+    size_t i;
+    json_t *value;
+    if (list != NULL && (guest->strategy.shape == LB_LOCK || !json_is_array(list)))
+        return wrong(guest, err, "\"attributes\" must be a list, and are of a queue only", NULL);
+    json_array_foreach(list, i, value)
+    {
+        const char *name = json_string_value(value);
+        int a = 0;
+        while (a < LB_ATTRIBUTES && (name == NULL || strcmp(lb_guest_attributes[a], name) != 0))
+            a++;
+        if (a == LB_ATTRIBUTES)
+            return wrong(guest, err,
+                         "\"attributes\": not one of key, tenant, priority, due, unique_key:",
+                         name != NULL ? name : "");
+        guest->stated.attributes |= (uint8_t)(1u << a);
+    }
+    const int due = word_of(guest, "due", "later", "at-once");
+    if (json_object_get(guest->hello, "due") != NULL && due == 0)
+        return wrong(guest, err, "\"due\" must be \"later\" or \"at-once\"", NULL);
+    guest->stated.due_later = due == 1;
+    if (guest->stated.attributes != 0 || due == 1)
+        guest->strategy.stated = &guest->stated;
+    return read_promises(guest, err);
+}
+
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
                   struct lb_error *err)
 {
@@ -315,6 +396,8 @@ int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
         rc = read_options(guest, err);
     if (rc == 0)
         rc = read_attempts(guest, err);
+    if (rc == 0)
+        rc = read_attributes(guest, err);
     if (rc == 0)
         *ret_guest = guest;
     else

@@ -149,12 +149,6 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
         rc = new_program_before(run, db, err);
     if (rc != 0)
         return rc;
-    if (run->program->attributes != 0) {
-        run->attributes = lb_attributes_new(request->scenario, request->seed);
-        if (run->attributes == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory for the items' keys");
-        run->plan.attributes = run->plan_before.attributes = run->attributes;
-    }
     note_options(run->outcome, run->program);
     struct lb_features features;
     lb_features_read(request->file, run->program, &features);
@@ -217,6 +211,18 @@ static int set_pipeline(struct lb_active_run *run, struct lb_error *err)
     return 0;
 }
 
+/* Those of the items, if the strategy puts any with them. */
+static int new_attributes(struct lb_active_run *run, struct lb_error *err)
+{
+    const struct lb_program *stated = lb_strategy_stated(&run->plan);
+    if (stated == NULL || stated->attributes == 0)
+        return 0;
+    run->attributes = lb_attributes_new(run->request->scenario, run->request->seed);
+    run->plan.attributes = run->plan_before.attributes = run->attributes;
+    return run->attributes != NULL ? 0
+                                   : lb_fail(err, LB_E_MEMORY, "out of memory for the items' keys");
+}
+
 static int open_database(struct lb_active_run *run, struct lb_error *err)
 {
     const struct lb_run_plan *request = run->request;
@@ -261,6 +267,9 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
     if (facts.is_short)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     run->plan.program = run->program;
+    rc = new_attributes(run, err);
+    if (rc != 0)
+        return rc;
     run->plan.space_no = run->plan_before.space_no = db->space_number(run->space);
     return set_pipeline(run, err);
 }
@@ -588,7 +597,8 @@ int lb_run_start_workers(struct lb_active_run *run, struct lb_error *err)
     if (rc == 0 && n_carriers > 0)
         rc = lb_carriers_start(run, n_carriers, err);
     run->outcome->n_threads = n_carriers > 0 ? n_carriers : run->n_workers;
-    run->outcome->key_limit = run->plan.program != NULL ? run->plan.program->key_limit : 0;
+    const struct lb_program *stated = lb_strategy_stated(&run->plan);
+    run->outcome->key_limit = stated != NULL ? stated->key_limit : 0;
     for (; n_carriers == 0 && run->n_started < run->n_workers && rc == 0; run->n_started += rc == 0)
         rc = lb_worker_start(&run->workers[run->n_started], err);
     if (rc == 0)

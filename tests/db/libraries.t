@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # The libraries of examples/programs, those that are installed here: each does its operations, item
-# by item and hold by hold; and the known defects of two of them are found: a release and a
-# completion that check no owner. Only with scripts/test --all: it needs libraries of other
+# by item and hold by hold; the known defects of two of them are found: a release and a
+# completion that check no owner; and what they promise of keys, unique jobs and priorities. Only with scripts/test --all: it needs libraries of other
 # languages.
 use strict;
 use warnings;
@@ -48,7 +48,7 @@ my $n_items = 20;
 # Schedulers on one job store do run a job twice, and so do processes that are one consumer of PgQ; how often is chance.
 my %may_repeat = map { $_ => 1 } 'apscheduler', 'pgq';
 my @found;
-for my $path (sort grep { !m{/symfony-lock/lock\.php$} } glob "$examples/*/*.{mjs,php,pl,py,rb,sh}") {
+for my $path (sort grep { !m{/symfony-lock/lock\.php$|/keyed\.} } glob "$examples/*/*.{mjs,php,pl,py,rb,sh}") {
     my ($name) = $path =~ m{/programs/(.*)$};
     my $hello = installed($path);
     if (!defined $hello->{version}) {
@@ -92,6 +92,37 @@ if (grep { $_ eq 'pgq/queue.py' } @found) {
     is(verdict($cell, $_), 'held', "pgq/queue.py: ... $_") for qw(no-duplicate no-loss);
     ($status, $cell) = cell(@asked, '--opt', 'lock=1', '--free', '0.25');
     is(verdict($cell, $_), 'held', "pgq/queue.py: events that are put back: $_") for qw(no-duplicate no-loss);
+}
+
+# Limits of keys, unique jobs and priorities, through each library's own options, and with each option left out.
+my @doubles = ('-S', 'steady', '--producers', 3, '--put-interval', 0, '--unique', '0.9', '--hold', 0, '--duration', '2s');
+my @few_keys = ('-S', 'drain', '--backlog', 60, '--workers', 3, '--keys', 2, '--hold', '3ms', '--duration', '10m');
+my @urgent = ('-S', 'drain', '--backlog', 60, '--workers', 3, '--hold', '2ms', '--priority', '0:0.4,1:0.3,9:0.3', '--duration', '10m');
+my @asked = (
+    ['graphile-worker/keyed.mjs', 'key-limit', \@few_keys, [], ['queue=no']],
+    ['graphile-worker/keyed.mjs', 'unique', \@doubles, [], ['job_key=no']],
+    ['pg-boss/keyed.mjs', 'unique', \@doubles, [], ['policy=standard']],
+    ['pg-boss/keyed.mjs', 'priority', \@urgent, [], ['priority=no']],
+    ['minion/keyed.pl', 'key-limit', \@few_keys, [], ['lock=no']],
+    ['theschwartz/keyed.pl', 'unique', \@doubles, ['batch=1'], ['batch=1', 'uniqkey=no']],
+    # It grabs one of the 50 most urgent jobs by chance, also with `prioritize`; from a batch of one it cannot.
+    ['theschwartz/keyed.pl', 'priority', \@urgent, ['batch=1'], []],
+    ['delayed-job/keyed.rb', 'priority', \@urgent, [], ['priority=no']]);
+for my $one (@asked) {
+    my ($name, $guarantee, $scenario, @options) = @$one;
+    if (!defined((installed("$examples/$name") // {})->{version})) {
+        note "$name: not installed";
+        next;
+    }
+    push @found, $name;
+    my @ttl = ('--ttl', '10m');
+    for my $wanted ('held', 'violated') {
+        my @opt = map { ('--opt', $_) } @{shift @options};
+        my ($status, $cell, $err) = try_until(sub { return verdict($_[1], $guarantee) ne 'not tested' },
+            sub { return cell("$examples/$name", @$scenario, @ttl, @opt) });
+        is(verdict($cell, $guarantee), $wanted, "$name: $guarantee, " . (join(' ', @opt) || 'as it is')) or diag $err;
+        is($status, $wanted eq 'held' ? 0 : 1, '... and the exit status') or diag encode_json($cell->{guarantees} // {});
+    }
 }
 
 cmp_ok(scalar @found, '>', 0, 'some library is installed: ' . join ', ', @found);

@@ -6,6 +6,7 @@
  */
 #include "asks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_OF_A_DRAIN_MS = 4000, LONG_UNIT_MS = 2000, FEW_ATTEMPTS = 10 };
@@ -26,8 +27,8 @@ static void reckon(const struct lb_asking *m, struct lb_ask *ask)
 
 /* fault NULL: none. duration NULL: the scenario's. Four workers are a crowd, too: interpreters take
  * long to start. */
-static void add(struct lb_asking *m, const char *scenario, const char *fault, const char *duration,
-                const char *why)
+static struct lb_ask *add(struct lb_asking *m, const char *scenario, const char *fault,
+                          const char *duration, const char *why)
 {
     char name[40];
     snprintf(name, sizeof name, "%s%s%s", scenario, fault != NULL ? "+" : "",
@@ -50,6 +51,38 @@ static void add(struct lb_asking *m, const char *scenario, const char *fault, co
         ask->keys[n++] = duration;
     }
     reckon(m, ask);
+    return ask;
+}
+
+/* keys: of the scenario, with their values; NULL ends. */
+static void add_named(struct lb_asking *m, const char *name, const char *scenario,
+                      const char *const *keys, const char *why)
+{
+    struct lb_ask *ask = add(m, scenario, NULL, NULL, why);
+    size_t n = 0;
+    snprintf(ask->name, sizeof ask->name, "%s", name);
+    while (ask->keys[n] != NULL)
+        n++;
+    for (size_t i = 0; keys[i] != NULL; i++)
+        ask->keys[n + i] = keys[i];
+    reckon(m, ask);
+}
+
+/* What its first line promises of keys, unique keys and priorities. */
+static void ask_attributes(struct lb_asking *m)
+{
+    static const char *const keys[] = {"keys", "2", "hold", "3ms", NULL};
+    static const char *const doubles[] = {"producers", "4",      "put-interval", "0", "hold",
+                                          "0",         "unique", "0.9",          NULL};
+    static const char *const urgent[] = {"hold", "2ms", "priority", "0:0.4,1:0.3,9:0.3", NULL};
+    if (lb_asking_claims(m, LB_G_KEY_LIMIT))
+        add_named(m, "keys", "drain", keys, "it claims key-limit: items of two keys");
+    if (lb_asking_claims(m, LB_G_UNIQUE))
+        add_named(m, "unique", "steady", doubles,
+                  "it claims unique: producers put items of one unique key together");
+    if (lb_asking_claims(m, LB_G_PRIORITY))
+        add_named(m, "priorities", "drain", urgent,
+                  "it claims priority: a crowd at a backlog of three priorities");
 }
 
 /* Pauses holders for so long that their lock or item goes to another worker. */
@@ -97,6 +130,7 @@ static void ask_queue(struct lb_asking *m)
     bool recovers = (strategy->operations >> LB_S_RECOVER & 1) != 0;
     bool comes_back = strategy->is_lease || strategy->is_heard_of || recovers;
     add(m, "drain", NULL, NULL, "a crowd at a backlog, and its books");
+    ask_attributes(m);
     if (strategy->is_lease)
         add(m, "queue-overrun", NULL, NULL, "it has a lease: work outlasts it");
     else if (strategy->is_pushed)

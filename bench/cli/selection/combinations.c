@@ -361,6 +361,14 @@ static bool is_lease(const struct lb_cell *cell)
     return cell->strategy->guest != NULL || cell->strategy->is_lease;
 }
 
+static bool puts_with(const struct lb_cell *cell, enum lb_slot slot)
+{
+    const struct lb_program *stated = cell->strategy->stated;
+    if (stated != NULL && slot >= LB_SLOT_KEY && slot < LB_SLOT_FIXED)
+        return (stated->attributes >> (slot - LB_SLOT_KEY) & 1) != 0;
+    return cell->file != NULL && lb_file_uses(cell->file, slot);
+}
+
 /* Of several strategies one that uses it is enough. Not --stale: the fault kill sets it for every
  * lock, and the command that repeats such a run says so. */
 static int check_use(const struct lb_report *report, const struct lb_override *override,
@@ -391,8 +399,7 @@ static int check_use(const struct lb_report *report, const struct lb_override *o
         const struct lb_cell *cell = &report->cells[i];
         if (cell->state == LB_CELL_SKIPPED || cell->is_explored)
             continue;
-        if (needs[k].uses != NULL ? needs[k].uses(cell)
-                                  : cell->file != NULL && lb_file_uses(cell->file, needs[k].slot))
+        if (needs[k].uses != NULL ? needs[k].uses(cell) : puts_with(cell, needs[k].slot))
             return 0;
         n_asked += one == NULL || cell->strategy != one->strategy;
         one = cell;

@@ -85,6 +85,8 @@ int lb_testbed_new_program(struct lb_testbed *testbed, struct lb_error *err)
         testbed->program = calloc(1, sizeof *testbed->program);
         if (testbed->program == NULL)
             return lb_fail(err, LB_E_MEMORY, "out of memory");
+        if (plan->strategy->stated != NULL)
+            *testbed->program = *plan->strategy->stated;
         testbed->isolation = isolation_of(testbed);
         return 0;
     }

@@ -83,12 +83,16 @@ static struct lb_model model_of(const struct lb_active_run *run, bool complete, 
         .recovery_bound_ns = scenario->recovery_bound_ns,
         .groups = run->plan.groups,
         .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
-    if (run->plan.program != NULL && (run->plan.program->attributes >> LB_A_DUE & 1) != 0 &&
+    const struct lb_program *stated = lb_strategy_stated(&run->plan);
+    if (stated != NULL && (stated->attributes >> LB_A_DUE & 1) != 0 &&
         lb_attributes_delay(scenario))
         lb_facts_doubt_due(&model, "some items were not claimed, and may be due later, as the "
                                    "scenario's due says");
     model.returned = model.drained && run->team != NULL && lb_team_has_returned(run->team);
-    lb_facts_take(run->plan.program, &model);
+    lb_facts_take(stated, &model);
+    if (strategy->guest != NULL && stated != NULL && stated->due_later)
+        lb_facts_doubt_due(&model, "some items were not claimed, and may be due later, as the "
+                                   "program's first line says");
     model.attempts = lb_strategy_attempts(&run->plan);
     if (scenario->duplicate_ids || scenario->ids != LB_IDS_UNIQUE) { /* no row is one worker's */
         model.own_rows = false;

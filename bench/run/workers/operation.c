@@ -208,12 +208,13 @@ static void note_attributes(struct lb_operator *op, int64_t first, uint32_t n)
 {
     const struct lb_strategy_plan *plan = op->actor->plan;
     const struct lb_attribute_source *source = plan->attributes;
+    const struct lb_program *stated = lb_strategy_stated(plan);
     if (source == NULL || op->log == NULL)
         return;
     uint64_t now_ns = op->continued ? op->end_ns : lb_now_ns();
     for (uint32_t i = 0; i < n; i++)
         for (int a = 0; a < LB_ATTRIBUTES; a++)
-            if ((plan->program->attributes >> a & 1) != 0)
+            if ((stated->attributes >> a & 1) != 0)
                 append(op, &(struct lb_event){
                                .time_ns = now_ns,
                                .value = (uint64_t)first + i,

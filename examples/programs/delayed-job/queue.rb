@@ -5,6 +5,8 @@
 #   lockbench verify -s examples/programs/delayed-job/queue.rb -d postgresql://...
 #
 # A job whose locked_at is older than max_run_time may be reserved by another worker.
+#
+# Called as keyed.rb, an item has its priority: the lowest number first. --opt priority=no leaves it out.
 require 'json'
 require 'logger'
 require 'active_record'
@@ -34,6 +36,7 @@ class Adapter
     )
     Delayed::Worker.logger = Logger.new(IO::NULL)
     Delayed::Worker.max_attempts = request['options']['attempts'].to_i
+    @by_priority = request['options']['priority'] == 'yes'
     @worker = Delayed::Worker.new
     @max_run_time = request['options']['ttl_ms'] / 1000.0
     @me = Me.new(request['worker'], 5)
@@ -66,7 +69,8 @@ class Adapter
   end
 
   def put(request)
-    Delayed::Job.enqueue(Work.new(request['item'], request['payload']))
+    priority = @by_priority ? { priority: request['priority'] } : {}
+    Delayed::Job.enqueue(Work.new(request['item'], request['payload']), priority)
     { ok: true }
   end
 
@@ -103,8 +107,11 @@ class Adapter
 end
 
 $stdout.sync = true
-puts({ hello: 1, strategy: 'delayed-job', version: '4.1.9', shape: 'queue', lease: true, engines: ['postgres'],
-       claims: %w[no-duplicate no-loss owner-release attempts], options: { attempts: '1000' }, attempts: 'attempts',
+is_keyed = $PROGRAM_NAME.end_with?('/keyed.rb')
+keyed = is_keyed ? { attributes: ['priority'], priority: 'lowest-first' } : {}
+puts({ hello: 1, strategy: is_keyed ? 'delayed-job-keyed' : 'delayed-job', version: '4.1.9', shape: 'queue', lease: true, engines: ['postgres'],
+       claims: %w[no-duplicate no-loss owner-release attempts] + (is_keyed ? ['priority'] : []), attempts: 'attempts',
+       options: { attempts: '1000' }.merge(is_keyed ? { priority: 'yes' } : {}), **keyed,
        operations: %w[put claim complete free retry] }.to_json)
 adapter = Adapter.new
 while (line = gets)

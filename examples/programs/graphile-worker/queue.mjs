@@ -6,6 +6,10 @@
 //
 // runOnce takes the next job as soon as a task has ended; a job that it took before lockbench asked waits for the
 // next claim. A job of a worker that died stays locked for four hours.
+//
+// Called as keyed.mjs, an item's key is the name of its queue, of which the library runs one job at a time, and its
+// unique key is its job_key, in mode unsafe_dedupe: a job that exists, also one that runs, is kept, and the new one is not
+// added. --opt queue=no and --opt job_key=no leave them out.
 import { createInterface } from 'node:readline'
 import { EventEmitter } from 'node:events'
 import { Logger, makeWorkerUtils, runOnce } from 'graphile-worker'
@@ -15,7 +19,8 @@ const taken = [] // jobs whose task waits, first come first
 const ends = new Map() // by lockbench's number: how the task ends
 const events = new EventEmitter()
 const logger = new Logger(() => () => {})
-let pool, utils, running, wakeClaim, maxAttempts
+const isKeyed = process.argv[1].endsWith('/keyed.mjs')
+let pool, utils, running, wakeClaim, maxAttempts, opts
 
 function work(payload, { job }) {
   return new Promise((resolve, reject) => {
@@ -47,6 +52,7 @@ async function end(item, how) {
 const operations = {
   async open({ target, options }) {
     maxAttempts = Number(options.attempts)
+    opts = options
     pool = new pg.Pool({
       host: target.host || target.socket,
       port: target.port,
@@ -67,10 +73,13 @@ const operations = {
   async teardown() {
     return {}
   },
-  async put({ item, payload }) {
+  async put({ item, payload, key, unique_key }) {
     utils ??= await makeWorkerUtils({ pgPool: pool, logger })
-    await utils.addJob('work', { item, payload }, { maxAttempts })
-    return {}
+    const spec = { maxAttempts }
+    if (key !== undefined && opts.queue === 'yes') spec.queueName = key
+    if (unique_key !== undefined && opts.job_key === 'yes') Object.assign(spec, { jobKey: unique_key, jobKeyMode: 'unsafe_dedupe' })
+    const job = await utils.addJob('work', { item, payload }, spec)
+    return job.payload.item === item ? {} : { refused: true }
   },
   async claim() {
     if (taken.length === 0) {
@@ -89,14 +98,16 @@ const operations = {
 }
 
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n')
+const keyed = { attributes: ['key', 'unique_key'], key_limit: 1, unique: 'until-done' }
 say({
   hello: 1,
-  strategy: 'graphile-worker',
+  strategy: isKeyed ? 'graphile-worker-keyed' : 'graphile-worker',
   version: '0.16.6',
   shape: 'queue',
-  claims: ['no-duplicate', 'no-loss', 'owner-release', 'attempts'],
+  claims: ['no-duplicate', 'no-loss', 'owner-release', 'attempts', ...(isKeyed ? ['key-limit', 'unique'] : [])],
   engines: ['postgres'],
-  options: { attempts: '1000' },
+  options: { attempts: '1000', ...(isKeyed && { queue: 'yes', job_key: 'yes' }) },
+  ...(isKeyed && keyed),
   attempts: 'attempts',
   operations: ['put', 'claim', 'complete', 'retry'],
 })
@@ -105,7 +116,7 @@ for await (const text of createInterface({ input: process.stdin })) {
   if (request.do === 'close') process.exit(0)
   try {
     const answer = await operations[request.do](request)
-    say({ id: request.id, ...(answer.empty ? {} : { ok: true }), ...answer })
+    say({ id: request.id, ...(answer.empty || answer.refused ? {} : { ok: true }), ...answer })
   } catch (error) {
     say({ id: request.id, error: error.message, unknown: true })
   }

@@ -6,6 +6,9 @@
 #
 # A worker whose heartbeat is older than missing_after is taken for dead, and its jobs are failed and tried again.
 # The heartbeat here is Minion's own register, before each dequeue and five times within the limit.
+#
+# Called as keyed.pl, a worker takes the lock of its job's key, as Minion's documentation advises, and gives the job back
+# for a moment if another job has it. --opt lock=no leaves it out.
 use strict;
 use warnings;
 use IO::Select;
@@ -15,7 +18,8 @@ use Mojo::Pg;
 
 my $json = JSON::PP->new->canonical;
 my %job; # by lockbench's number of the item
-my ($minion, $worker, $heartbeat_s, $attempts);
+my $is_keyed = $0 =~ m{/keyed\.pl$};
+my ($minion, $worker, $heartbeat_s, $attempts, $locks);
 
 sub say_line { my ($line) = @_; syswrite STDOUT, $json->encode($line) . "\n" }
 
@@ -25,7 +29,17 @@ sub end_job
     my $job = $job{$request->{item}} or return { refused => JSON::PP::true };
     my $done = $job->$how(@args);
     delete $job{$request->{item}};
+    $minion->unlock($job->args->[2]) if $locks;
     return { ($done ? 'ok' : 'refused') => JSON::PP::true };
+}
+
+# True if no other job of its key is at work; a job whose key is taken is due again later.
+sub has_key
+{
+    my ($job) = @_;
+    return 1 if !$locks || $minion->lock($job->args->[2], 3600, { limit => 1 });
+    $job->retry({ delay => 0.02 });
+    return 0;
 }
 
 # By parts: Mojo::Pg takes no directory of a socket in a URI's parameters.
@@ -44,6 +58,7 @@ my %do = (
         $minion->backoff(sub { 0 });
         $minion->add_task(work => sub { });
         $attempts = $request->{options}{attempts};
+        $locks = $is_keyed && $request->{options}{lock} eq 'yes';
         $heartbeat_s = $request->{options}{limit_ms} / 5000;
         my $session = $minion->backend->pg->db->pid;
         $worker = $minion->worker->register;
@@ -53,7 +68,7 @@ my %do = (
     teardown => sub { return { ok => JSON::PP::true } },
     put => sub {
         my ($request) = @_;
-        $minion->enqueue(work => [$request->{item}, $request->{payload}], { attempts => $attempts });
+        $minion->enqueue(work => [@$request{qw(item payload key)}], { attempts => $attempts });
         return { ok => JSON::PP::true };
     },
     claim => sub {
@@ -61,6 +76,7 @@ my %do = (
         my @items;
         $worker->register;
         while (@items < $request->{n} && (my $job = $worker->dequeue(0))) {
+            next if !has_key($job);
             $job{$job->args->[0]} = $job;
             push @items, { item => $job->args->[0] };
         }
@@ -77,9 +93,9 @@ my %do = (
     },
 );
 
-say_line({ hello => 1, strategy => 'minion', version => "$Minion::VERSION", shape => 'queue', engines => ['postgres'],
-    claims => ['no-duplicate', 'no-loss', 'owner-release', 'attempts'], lease_unit_ms => 1000,
-    options => { attempts => '1000' }, attempts => 'attempts', operations => [qw(put claim complete free retry recover)] });
+say_line({ hello => 1, strategy => $is_keyed ? 'minion-keyed' : 'minion', version => "$Minion::VERSION", shape => 'queue', engines => ['postgres'],
+    claims => ['no-duplicate', 'no-loss', 'owner-release', 'attempts', $is_keyed ? 'key-limit' : ()], lease_unit_ms => 1000,
+    $is_keyed ? (attributes => ['key'], key_limit => 1, due => 'later') : (), options => { attempts => '1000', $is_keyed ? (lock => 'yes') : () }, attempts => 'attempts', operations => [qw(put claim complete free retry recover)] });
 my $input = IO::Select->new(\*STDIN);
 my $text = '';
 while (1) {

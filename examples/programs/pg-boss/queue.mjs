@@ -6,12 +6,16 @@
 //
 // A job that is active for longer than expireInSeconds is failed and tried again. pg-boss looks for such jobs in
 // intervals of whole seconds; here it is told to look before each fetch.
+//
+// Called as keyed.mjs, an item's unique key is its singletonKey in a queue of policy short, of which one job of a key waits
+// at a time, and its priority is the job's. --opt policy=standard and --opt priority=no leave them out.
 import { createInterface } from 'node:readline'
 import PgBoss from 'pg-boss'
 
 const QUEUE = 'work'
 const jobs = new Map()
-let boss, expireInSeconds, retryLimit
+const isKeyed = process.argv[1].endsWith('/keyed.mjs')
+let boss, expireInSeconds, retryLimit, policy, byPriority
 
 const operations = {
   async open({ target, options }) {
@@ -28,23 +32,26 @@ const operations = {
     boss.on('error', () => {})
     expireInSeconds = options.ttl_ms / 1000
     retryLimit = Number(options.attempts) - 1
+    policy = options.policy ?? 'standard'
+    byPriority = options.priority !== 'no'
     return {}
   },
   async setup() {
     await boss.start()
-    await boss.createQueue(QUEUE, { name: QUEUE, retryLimit, expireInSeconds })
+    await boss.createQueue(QUEUE, { name: QUEUE, policy, retryLimit, expireInSeconds })
     return {}
   },
   async teardown() {
     return {}
   },
-  async put({ item, payload }) {
-    await boss.send(QUEUE, { item, payload }, { expireInSeconds, retryLimit })
-    return {}
+  async put({ item, payload, unique_key, priority }) {
+    const keys = isKeyed ? { singletonKey: unique_key, priority } : {}
+    const id = await boss.send(QUEUE, { item, payload }, { expireInSeconds, retryLimit, ...keys })
+    return id === null ? { refused: true } : {}
   },
   async claim({ n }) {
     await boss.expire()
-    const fetched = await boss.fetch(QUEUE, { batchSize: n })
+    const fetched = await boss.fetch(QUEUE, { batchSize: n, priority: byPriority })
     for (const job of fetched) jobs.set(job.data.item, job.id)
     return fetched.length > 0 ? { items: fetched.map((job) => ({ item: job.data.item })) } : { empty: true }
   },
@@ -59,16 +66,18 @@ const operations = {
 }
 
 const say = (line) => process.stdout.write(JSON.stringify(line) + '\n')
+const keyed = { attributes: ['unique_key', 'priority'], unique: 'until-claimed', priority: 'highest-first' }
 say({
   hello: 1,
-  strategy: 'pg-boss',
+  strategy: isKeyed ? 'pg-boss-keyed' : 'pg-boss',
   version: '10.1.5',
   shape: 'queue',
   lease: true,
   lease_unit_ms: 1000,
-  claims: ['no-duplicate', 'no-loss', 'owner-release', 'attempts'],
+  claims: ['no-duplicate', 'no-loss', 'owner-release', 'attempts', ...(isKeyed ? ['unique', 'priority'] : [])],
   engines: ['postgres'],
-  options: { attempts: '1000' },
+  options: { attempts: '1000', ...(isKeyed && { policy: 'short', priority: 'yes' }) },
+  ...(isKeyed && keyed),
   attempts: 'attempts',
   operations: ['put', 'claim', 'complete', 'retry'],
 })

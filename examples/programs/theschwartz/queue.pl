@@ -6,6 +6,9 @@
 #
 # It writes columns in the order of Perl's hashes, another one in each process; so that `record` can compare processes:
 #   PERL_HASH_SEED=0 PERL_PERTURB_KEYS=0 lockbench record -s examples/programs/theschwartz/queue.pl -d postgresql://...
+#
+# Called as keyed.pl, an item has its unique key as uniqkey and its priority. The library grabs one of the 50 most urgent jobs,
+# by chance; --opt batch=1 grabs the most urgent one. --opt uniqkey=no and --opt priority=no leave them out.
 use strict;
 use warnings;
 use DBI;
@@ -25,7 +28,8 @@ sub retry_delay { return 0 }
 package main;
 
 my $json = JSON::PP->new->canonical;
-my (%job, $client, $dbh);
+my $is_keyed = $0 =~ m{/keyed\.pl$};
+my (%job, $client, $dbh, $options);
 $| = 1;
 
 my %do = (
@@ -40,6 +44,11 @@ my %do = (
         my $driver = Data::ObjectDriver::Driver::DBI->new(dbh => $dbh);
         $client = TheSchwartz->new(databases => [{ driver => $driver }]);
         $client->can_do('Work');
+        $options = $request->{options};
+        if ($is_keyed) {
+            $client->set_prioritize($options->{priority} eq 'yes');
+            $client->set_batch_size($options->{batch});
+        }
         return { ok => JSON::PP::true, session => $dbh->{pg_pid} };
     },
     # The library's schema for PostgreSQL, as Debian's package has it.
@@ -52,8 +61,10 @@ my %do = (
     teardown => sub { return { ok => JSON::PP::true } },
     put => sub {
         my ($request) = @_;
-        $client->insert('Work', { item => $request->{item}, payload => $request->{payload} }) or die "insert\n";
-        return { ok => JSON::PP::true };
+        my $job = TheSchwartz::Job->new(funcname => 'Work', arg => { item => $request->{item}, payload => $request->{payload} });
+        $job->uniqkey($request->{unique_key}) if $is_keyed && $options->{uniqkey} eq 'yes';
+        $job->priority($request->{priority}) if $is_keyed;
+        return { ($client->insert($job) ? 'ok' : $is_keyed ? 'refused' : die "insert\n") => JSON::PP::true };
     },
     claim => sub {
         my ($request) = @_;
@@ -68,9 +79,11 @@ my %do = (
     retry => sub { (delete $job{$_[0]{item}})->failed('it failed'); return { ok => JSON::PP::true } },
 );
 
-print $json->encode({ hello => 1, strategy => 'theschwartz', version => "$TheSchwartz::VERSION", shape => 'queue',
+my %keyed = (attributes => [qw(unique_key priority)], unique => 'until-done', priority => 'highest-first');
+print $json->encode({ hello => 1, strategy => $is_keyed ? 'theschwartz-keyed' : 'theschwartz', version => "$TheSchwartz::VERSION", shape => 'queue',
     lease => JSON::PP::true, lease_unit_ms => 1000, engines => ['postgres'],
-    claims => ['no-duplicate', 'no-loss', 'owner-release', 'attempts'], options => { attempts => '1000' }, attempts => 'attempts',
+    claims => ['no-duplicate', 'no-loss', 'owner-release', 'attempts', $is_keyed ? qw(unique priority) : ()], attempts => 'attempts',
+    options => { attempts => '1000', $is_keyed ? (uniqkey => 'yes', priority => 'yes', batch => '50') : () }, ($is_keyed ? %keyed : ()),
     operations => [qw(put claim complete retry)] }), "\n";
 while (my $text = <STDIN>) {
     my $request = $json->decode($text);
