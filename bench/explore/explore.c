@@ -313,14 +313,14 @@ static bool shows_recovery(const struct lb_testbed *testbed)
 static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
 {
     bool is_alone = plan->workers == 1;
+    if (g == LB_G_UNIQUE && plan->putters == 0)
+        return "no item is put beside the claims: give --producers 2";
     if (plan->rescuers + plan->blockers + plan->ticks + plan->cuts > 0)
         return NULL; /* time, or another name, makes one worker two */
     if (g == LB_G_EXCLUSIVE && plan->strategy->shape == LB_LOCK && plan->readers == plan->workers)
         return "all workers only read";
     if (g == LB_G_EXCLUSIVE && plan->workers <= plan->capacity)
         return is_alone ? "there is one worker" : "there are no more workers than may hold";
-    if (g == LB_G_UNIQUE)
-        return "each item has a unique key of its own";
     if (is_alone && g == LB_G_OWNER_RELEASE)
         return "there is one worker";
     if (!is_alone || plan->batch > 1) /* one claim may have an item twice, or two of a group */

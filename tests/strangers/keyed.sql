@@ -1,17 +1,18 @@
 -- At most `limit` jobs of a customer at a time: a claim takes a place of the customer, and the end of the job
 -- gives it back. take=looked counts the running jobs, and nothing keeps two claims from counting together;
 -- take=any does not count. end=again gives a place back twice: a recovery gave it back with the job, and the late
--- worker does so again (solid_queue PR #761: a limit of 1 ran 11 times). back=jobs frees the jobs of dead workers,
+-- worker does so again (solid_queue PR #761: a limit of 1 ran 11 times). end=first gives back a place of the first
+-- customer that has one, not of its own. back=jobs frees the jobs of dead workers,
 -- and not their places (solid_queue #546). back=counted (PostgreSQL) counts them anew in a snapshot of before it
 -- waited for a claim. Truth expected: counted right; looked broken where two write at a time, any broken:
--- key-limit; end=again broken: key-limit; back=jobs broken: no-loss; back=counted broken: key-limit, no-loss.
+-- key-limit; end=again and end=first broken: key-limit; back=jobs broken: no-loss; back=counted broken: key-limit, no-loss.
 --
 -- strategy: keyed
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release, key-limit
 -- option: limit = 2
 -- option: take = counted | looked | any
--- option: end = own | again
+-- option: end = own | again | first
 -- option: back = places | counted | jobs
 -- option: claim_ms = 30000
 -- key-limit: limit
@@ -79,6 +80,11 @@ UPDATE place SET taken = taken - 1 WHERE name = :customer;
 -- answer: row
 UPDATE job SET status = 'done' WHERE id = :id AND status = 'doing' AND attempt = :token;
 UPDATE place SET taken = taken - 1 WHERE name = :customer;
+
+-- name: complete tx=one when take=counted end=first
+-- require: row
+UPDATE job SET status = 'done' WHERE id = :id AND status = 'doing' AND attempt = :token;
+UPDATE place SET taken = taken - 1 WHERE name = (SELECT min(name) FROM place WHERE taken > 0);
 
 -- name: complete when take!=counted
 UPDATE job SET status = 'done' WHERE id = :id AND status = 'doing' AND attempt = :token;

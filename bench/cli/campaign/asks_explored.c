@@ -197,6 +197,40 @@ static void explore_limit(struct lb_asking *m)
     ask->explored.rescuers = 1;
 }
 
+/* Limits, two keys, and puts that meet a claim, or each other. */
+static void explore_attributes(struct lb_asking *m)
+{
+    struct lb_ask *ask;
+    explore_limit(m);
+    if (lb_asking_claims(m, LB_G_KEY_LIMIT)) {
+        ask = add_explored(m, "explore+two keys",
+                           "it claims key-limit: two items of a key, and one of another key");
+        ask->explored.set_to_1 = m->program->key_limit_option;
+        ask->explored.items = 3;
+        ask->explored.rounds = 2;
+        ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+    }
+    if (lb_asking_claims(m, LB_G_UNIQUE)) {
+        ask = add_explored(m, "explore+unique",
+                           "it claims unique: two items of a unique key are put while the first is "
+                           "worked on");
+        ask->explored.workers = ask->explored.items = 1;
+        ask->explored.putters = 2;
+        ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
+    }
+    if (lb_asking_claims(m, LB_G_PRIORITY)) {
+        ask =
+            add_explored(m, "explore+urgent put",
+                         "it claims priority: more urgent items are put while others are claimed");
+        ask->explored.workers = ask->explored.putters = 1;
+        ask->explored.items = 3; /* two of one priority */
+        ask->explored.rounds = 2;
+        ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+    }
+}
+
 /* Items that a rescuer frees while a worker still works on them. */
 static void explore_rescue(struct lb_asking *m)
 {
@@ -322,7 +356,7 @@ void lb_asks_explore(struct lb_asking *m)
     }
     explore_alone(m);
     if (!lock)
-        explore_limit(m);
+        explore_attributes(m);
     if (!lock && (f->puts_apart || (f->puts_in_steps && lb_asking_on_server(m)))) {
         ask =
             add_explored(m, "explore+put",

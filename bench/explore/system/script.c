@@ -424,8 +424,11 @@ static int put_round(struct lb_task *task, uint32_t round, struct lb_error *err)
         if (r != 0)
             return r;
         r = lb_testbed_put(&task->op, id, err);
-    } while (lb_task_retries(task, r, false));
-    return r;
+    } while (!lb_strategy_refuses(task->actor.plan, r) && lb_task_retries(task, r, false));
+    if (!lb_strategy_refuses(task->actor.plan, r))
+        return r;
+    lb_task_note(task, "is not put: its unique key is taken");
+    return LB_OK;
 }
 
 /* A rescuer that finds nothing to recover has done its round. */

@@ -169,6 +169,13 @@ struct lb_task {
 /* Forty days: no lease that stands in a statement's text is longer. */
 #define LB_LONG_LEASE_MS UINT32_C(3456000000)
 
+/* The attributes of its items. */
+struct lb_explored_items {
+    struct lb_attribute_source source;
+    const struct lb_explore_plan *plan;
+    bool lowest_first; /* the lowest priority is the most urgent */
+};
+
 struct lb_testbed {
     struct lb_explore_plan plan; /* as requested, with defaults filled in */
     struct lb_strategy leased;   /* the plan's, where its lease stands in the text */
@@ -181,6 +188,7 @@ struct lb_testbed {
     struct lb_program *program;
     struct lb_footprint *footprints; /* one per statement of the program */
     enum lb_statement_kind *kinds;
+    struct lb_explored_items explored_items;
     struct lb_strategy_plan strategy_plan, plan_before; /* of odd workers, with two versions */
     struct lb_program *program_before;                  /* NULL: there is one version */
     uint32_t capacity[LB_EXPLORE_RESOURCES];

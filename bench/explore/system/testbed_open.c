@@ -8,23 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All items have one key and tenant, and each has its own unique key. */
+/* Two items have one key, and the next two another one: two are enough to exceed a limit, and a
+ * third is of a key that the first ones must not touch. Its tenant is that of its key. The second
+ * and the third item have the same priority, and the next ones, which may be put beside claims, are
+ * more urgent. The first item of each putter has the unique key of item 1: its put meets the
+ * other's put, or a claim or end of item 1. */
 static uint32_t explored_value(const struct lb_attribute_source *source,
                                enum lb_attribute attribute, int64_t id)
 {
-    (void)source;
-    return attribute == LB_A_UNIQUE || attribute == LB_A_PRIORITY ? (uint32_t)id : 0;
+    const struct lb_explored_items *items = (const struct lb_explored_items *)source;
+    const int64_t n_before = id - 1 - items->plan->items; /* of those that are put beside claims */
+    switch (attribute) {
+    case LB_A_KEY:
+    case LB_A_TENANT:
+        return (uint32_t)((id - 1) / 2 % 2);
+    case LB_A_PRIORITY:
+        return (uint32_t)(items->lowest_first ? -id / 2 : id / 2);
+    case LB_A_UNIQUE:
+        return n_before >= 0 && n_before % items->plan->rounds == 0 ? 1 : (uint32_t)id;
+    case LB_A_DUE:
+    case LB_ATTRIBUTES:
+        break;
+    }
+    return 0;
 }
-
-/* The last item is the most urgent. */
-static uint32_t lowest_value(const struct lb_attribute_source *source, enum lb_attribute attribute,
-                             int64_t id)
-{
-    return explored_value(source, attribute, attribute == LB_A_PRIORITY ? -id : id);
-}
-
-static const struct lb_attribute_source explored_items = {.value_of = explored_value};
-static const struct lb_attribute_source lowest_items = {.value_of = lowest_value};
 
 /* One schedule of one task. */
 static void play(struct lb_task *task)
@@ -451,6 +458,10 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (plan->frees > 0 && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_FREE)))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free, which --frees runs",
                        plan->strategy->name);
+    testbed->explored_items = (struct lb_explored_items){
+        .source = {.value_of = explored_value},
+        .plan = &testbed->plan,
+        .lowest_first = testbed->program->priority == LB_PRIORITY_LOWEST};
     testbed->strategy_plan = (struct lb_strategy_plan){
         .strategy = plan->strategy,
         .program = lb_testbed_has_programs(testbed) ? NULL : testbed->program,
@@ -463,9 +474,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .capacity = testbed->capacity,
         .ttl_ms = plan->ttl_ms,
         .limit_ms = limit_ms,
-        .attributes = testbed->program->attributes == 0                  ? NULL
-                      : testbed->program->priority == LB_PRIORITY_LOWEST ? &lowest_items
-                                                                         : &explored_items,
+        .attributes = testbed->program->attributes == 0 ? NULL : &testbed->explored_items.source,
         .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
         .still_unix_ms = lb_explore_stands_still(testbed->db) ? plan->still_unix_ms : 0,
         .period_ms = plan->period_ms};

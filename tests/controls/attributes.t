@@ -1,0 +1,58 @@
+#!/usr/bin/env perl
+# Exploring uses two keys, items of one priority and of others, and puts that meet a claim, or a put of the same unique key: broken
+# files are found, and their right twins are explored to the end. What finds each is what verify plans for it.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+my $strangers = "$ENV{LB_SOURCE}/tests/strangers";
+
+# (status, result)
+sub explored
+{
+    my ($file, @args) = @_;
+    my ($status, $out, $err) = lockbench('explore', '-s', "$strangers/$file", '--format', 'json', '--time', '10m', @args);
+    my $result = eval { decode_json($out) };
+    diag "$file @args: $err$out" unless $result;
+    return ($status, $result // {});
+}
+
+my @two_keys = qw(--opt limit=1 --items 3 --rounds 2);
+my @puts = qw(--workers 1 --items 1 --producers 2);
+my @urgent = qw(--workers 1 --items 3 --rounds 2 --producers 1);
+for my $engine ('sqlite', defined $postgres ? 'postgres' : ()) {
+    my @on = ('-d', $engine eq 'sqlite' ? 'sqlite:' : $postgres);
+    # The end of an item gives back a place of another key: with items of one key, that is the right one.
+    for my $case (
+        ['keyed.sql', 'key-limit', 'end=first', \@two_keys],
+        ['once-only.sql', 'unique', 'put=looked', \@puts],
+        ['urgent-head.sql', 'priority', 'put=apart', \@urgent],
+        )
+    {
+        my ($file, $guarantee, $broken, $args) = @$case;
+        my ($status, $result) = explored($file, @on, @$args);
+        is($status, 0, "$file on $engine: no violation");
+        is($result->{complete}, JSON::PP::true, '... in all schedules');
+        is($result->{verdicts}{$guarantee}, 'held', "... $guarantee held");
+        ($status, $result) = explored($file, @on, @$args, '--opt', $broken);
+        is($status, 1, "$file on $engine, $broken: violated");
+        is_deeply([grep { $result->{verdicts}{$_} eq 'violated' } sort keys %{ $result->{verdicts} // {} }], [$guarantee], "... $guarantee alone");
+        ok($result->{witness}{confirmed}, '... and its witness, played again, shows it');
+    }
+    my ($status, $result) = explored('keyed.sql', @on, qw(--opt limit=1 --items 2 --rounds 2 --opt end=first));
+    is($status, 0, "keyed.sql on $engine, end=first: nothing with items of one key");
+    for my $case (['keyed.sql', 'two keys'], ['once-only.sql', 'unique'], ['urgent-head.sql', 'urgent put']) {
+        my ($file, $name) = @$case;
+        my (undef, $out) = lockbench('verify', '-s', "$strangers/$file", @on, '--plan');
+        like($out, qr/ explore\+$name /, "verify on $engine plans explore+$name for $file");
+    }
+}
+my ($status, $out) = lockbench('explore', '-s', "$strangers/once-only.sql", '-q');
+like($out, qr/^  unique +not tested: no item is put beside the claims: give --producers 2$/m, 'without puts beside claims, unique is not tested');
+
+done_testing();
