@@ -287,8 +287,9 @@ struct lb_case {
     bool classes_differ;
     bool has_tokens;
     bool has_cuts;
-    bool has_reopened;   /* items came back into the queue, by a reset-all or clear-all */
-    bool has_queue_ties; /* a worker did two things to the queue in one tick */
+    bool has_reopened;      /* items came back into the queue, by a reset-all or clear-all */
+    bool may_have_reopened; /* ... perhaps */
+    bool has_queue_ties;    /* a worker did two things to the queue in one tick */
     const char *doubt[LB_GUARANTEE_ROOM]; /* why a violation may have passed; NULL: none can */
     uint64_t n_releases;                  /* effective ones */
 };

@@ -9,6 +9,7 @@
 #include "guarantee_kind.h"
 #include "judges.h"
 #include "scan_logs.h"
+#include "settled.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,6 +83,7 @@ static int read_history(struct lb_case *c)
 static int judge(struct lb_case *c)
 {
     int rc = 0;
+    lb_settled_begin(c);
     if (c->model->queue)
         lb_ids_open(c);
     else if (has_shortcut(c->model))
@@ -91,6 +93,8 @@ static int judge(struct lb_case *c)
     if (rc == 0 && !c->is_calm)
         rc = judge_kinds(c, false);
     rc = rc != 0 ? rc : judge_kinds(c, true);
+    if (rc == 0)
+        lb_settled_end(c);
     rc = rc != 0 ? rc : lb_judge_answers(c);
     rc = rc != 0 ? rc : lb_judge_fairness(c);
     return rc != 0 ? rc : lb_judge_waits(c);
@@ -127,9 +131,16 @@ static void give_verdicts(struct lb_case *c)
     for (int i = 0; i < LB_GUARANTEES; i++) {
         struct lb_finding *finding = &c->out->findings[i];
         const struct lb_guarantee_kind *kind = lb_guarantee_kinds[i];
-        const char *reason = untested(c, i);
+        const char *reason = untested(c, i),
+                   *dropped = lb_settled_cannot_say(c, (enum lb_guarantee)i);
         char overruled[sizeof finding->reason] = "";
-        if (kind->overrule != NULL && kind->overrule(c, overruled, sizeof overruled)[0] != '\0') {
+        if (dropped != NULL)
+            finding->n_tested = 0;
+        if (dropped != NULL)
+            snprintf(overruled, sizeof overruled, "%s", dropped);
+        else if (kind->overrule != NULL)
+            kind->overrule(c, overruled, sizeof overruled);
+        if (overruled[0] != '\0') {
             finding->n_violations = 0;
             finding->n_witnesses = 0;
             reason = overruled;

@@ -76,8 +76,9 @@ struct lb_model {
     bool no_lease;     /* queue: in this reading no claim ends by itself */
     bool takes_living; /* ... a recovery takes any claim */
     bool takes_dead;   /* ... it takes claims of dead workers only */
-    unsigned threads;  /* that read a lock's logs while all goes well: 2, else one; if gives_up is
-                          NULL */
+    const struct lb_settled *settled; /* queue: a part of the record that was dropped; NULL: none */
+    unsigned threads; /* that read a lock's logs while all goes well: 2, else one; if gives_up is
+                         NULL */
     bool (*gives_up)(void *arg); /* asked every few milliseconds: true ends it; NULL: never */
     void *gives_up_arg;
 };

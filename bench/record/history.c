@@ -49,6 +49,8 @@ struct lb_history {
     char *name; /* for messages */
     struct lb_file_header *header;
     _Atomic(struct lb_mapping *) mappings;
+    const struct lb_carried *carried;
+    size_t n_carried;
 };
 
 static int open_nameless(char **ret_name, struct lb_error *err)
@@ -234,8 +236,66 @@ int lb_history_view(struct lb_history *history, struct lb_history_view *ret_view
     if (base == MAP_FAILED)
         return lb_fail(err, LB_E_ENV, "%s: cannot map the history: %s", history->name,
                        strerror(errno));
-    return lb_history_view_mapping(base, size, size, history->name, LB_MAPPED_LIVE, 1, ret_view,
-                                   err);
+    return lb_history_view_carried(&(struct lb_mapped_file){.base = base,
+                                                            .mapped = size,
+                                                            .size = size,
+                                                            .name = history->name,
+                                                            .kind = LB_MAPPED_LIVE,
+                                                            .threads = 1,
+                                                            .carried = history->carried,
+                                                            .n_carried = history->n_carried},
+                                   ret_view, err);
+}
+
+/* --- a part that goes --- */
+
+static off_t offset_of(uint64_t chunk)
+{
+    return (off_t)(LB_HISTORY_HEADER_BYTES + chunk * LB_CHUNK_BYTES);
+}
+
+uint64_t lb_history_chunks(const struct lb_history *history)
+{
+    /* Acquire: what the number shows is read after it. */
+    return atomic_load_explicit(&history->header->n_chunks, memory_order_acquire);
+}
+
+int lb_history_look(const struct lb_history *history, uint64_t i, struct lb_chunk *ret_chunk,
+                    struct lb_event *events, struct lb_error *err)
+{
+    struct lb_chunk_header header = {0};
+    struct iovec parts[] = {{.iov_base = &header, .iov_len = sizeof header},
+                            {.iov_base = events, .iov_len = LB_CHUNK_BYTES - sizeof header}};
+    ssize_t n = preadv(history->fd, parts, events != NULL ? 2 : 1, offset_of(i));
+    if (n < 0)
+        return lb_fail(err, LB_E_ENV, "%s: %s", history->name, strerror(errno));
+    bool is_there = (size_t)n >= sizeof header && header.magic == LB_CHUNK_MAGIC;
+    *ret_chunk = (struct lb_chunk){.log = header.log,
+                                   .state = !is_there             ? LB_CHUNK_UNWRITTEN
+                                            : header.is_tail != 0 ? LB_CHUNK_TAIL
+                                                                  : LB_CHUNK_WHOLE};
+    size_t n_read = is_there ? ((size_t)n - sizeof header) / sizeof *events : 0;
+    while (events != NULL && ret_chunk->n < n_read && events[ret_chunk->n].type != LB_EV_NONE)
+        ret_chunk->n++;
+    return 0;
+}
+
+int lb_history_take_out(struct lb_history *history, uint64_t i, struct lb_error *err)
+{
+    const struct lb_chunk_header none = {0};
+    if (pwrite(history->fd, &none, sizeof none, offset_of(i)) != (ssize_t)sizeof none)
+        return lb_fail(err, LB_E_ENV, "%s: %s", history->name, strerror(errno));
+    /* A file system without holes keeps the space. */
+    if (fallocate(history->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset_of(i),
+                  LB_CHUNK_BYTES) != 0)
+        return 0;
+    return 0;
+}
+
+void lb_history_carry(struct lb_history *history, const struct lb_carried *carried, size_t n)
+{
+    history->carried = carried;
+    history->n_carried = n;
 }
 
 /* --- logs --- */

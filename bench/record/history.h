@@ -151,6 +151,35 @@ int lb_history_set_meta(struct lb_history *history, const char *text, struct lb_
 /* Did any writer, of this process or a forked one, fail to get a chunk? 0, or the code with a
  * message: the history is incomplete. */
 int lb_history_failure(const struct lb_history *history, struct lb_error *err);
+/* --- a record of which a part goes while it is written --- */
+
+enum lb_chunk_state {
+    LB_CHUNK_UNWRITTEN, /* handed out, and not written yet */
+    LB_CHUNK_TAIL,      /* a log goes on in it */
+    LB_CHUNK_WHOLE      /* full: it does not change any more */
+};
+struct lb_chunk {
+    uint32_t log;
+    enum lb_chunk_state state;
+    size_t n; /* events */
+};
+uint64_t lb_history_chunks(const struct lb_history *history); /* handed out so far */
+/* Reads chunk number i, of which others may write; into events, unless NULL, which has room for
+ * LB_CHUNK_EVENTS. A tail that its writer puts away meanwhile is a mixture: then a chunk was handed
+ * out between. */
+int lb_history_look(const struct lb_history *history, uint64_t i, struct lb_chunk *ret_chunk,
+                    struct lb_event *events, struct lb_error *err);
+/* In place of the first chunks of a log, which were taken out. */
+struct lb_carried {
+    const struct lb_event *events;
+    size_t n, n_chunks;
+};
+/* Takes a whole chunk out of the file, and gives its space back. */
+int lb_history_take_out(struct lb_history *history, uint64_t i, struct lb_error *err);
+/* For views from then on: of logs 0 to n - 1. Borrowed. Without it a history with chunks that were
+ * taken out has no view. */
+void lb_history_carry(struct lb_history *history, const struct lb_carried *carried, size_t n);
+
 /* Seals the file if this process created it, unmaps and closes; the file stays. No log of it may be
  * appended to any more. Accepts NULL. */
 void lb_history_free(struct lb_history *history);

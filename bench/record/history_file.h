@@ -58,4 +58,17 @@ int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *
                             enum lb_mapped kind, unsigned threads, struct lb_history_view *ret_view,
                             struct lb_error *err);
 
+struct lb_mapped_file {
+    void *base;
+    size_t mapped, size;
+    const char *name;
+    enum lb_mapped kind;
+    unsigned threads;
+    const struct lb_carried *carried; /* by log; their events are borrowed */
+    size_t n_carried;
+};
+/* The same, where chunks were taken out. */
+int lb_history_view_carried(const struct lb_mapped_file *file, struct lb_history_view *ret_view,
+                            struct lb_error *err);
+
 #endif

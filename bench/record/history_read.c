@@ -55,6 +55,8 @@ struct reader {
     bool has_sums;       /* its version has */
     bool is_sealed;      /* and the seal fits */
     uint64_t operations; /* bit i: operation i exists */
+    const struct lb_carried *carried;
+    size_t n_carried;
     struct lb_error *err;
 };
 
@@ -188,7 +190,10 @@ static void forget_chunk(const struct lb_event *events)
 
 void lb_history_forget(const struct lb_history_view *view, const struct lb_span *span)
 {
-    if (view->is_large)
+    const struct mapped_view *mapped = view->memory;
+    uintptr_t at = (uintptr_t)span->events;
+    if (view->is_large && at >= (uintptr_t)mapped->base &&
+        at < (uintptr_t)mapped->base + mapped->size)
         forget_chunk(span->events);
 }
 
@@ -277,10 +282,19 @@ static void count_all(const struct reader *reader, unsigned threads)
 static int read_log(struct reader *reader, size_t first, size_t last, struct lb_span *spans,
                     struct lb_log_view *log)
 {
+    const uint32_t number = reader->chunks[first].log;
+    size_t expected = 0; /* sequence number */
     log->spans = spans;
-    for (size_t i = first; i < last; i++) {
+    if (number < reader->n_carried && reader->carried[number].n_chunks > 0) {
+        const struct lb_carried *carried = &reader->carried[number];
+        expected = carried->n_chunks;
+        spans[log->n_spans++] = (struct lb_span){carried->events, carried->n};
+        log->n_events = carried->n;
+    }
+    while (first < last && reader->chunks[first].sequence < expected)
+        first++; /* it was to be taken out */
+    for (size_t i = first; i < last; i++, expected++) {
         const struct chunk *chunk = &reader->chunks[i];
-        size_t expected = log->n_spans;
         if (i > first && chunk->sequence == chunk[-1].sequence) {
             if (chunk->is_tail && !chunk[-1].is_tail && i + 1 == last)
                 break; /* killed between the copy and the clearing of the tail */
@@ -347,7 +361,7 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
     qsort(reader->chunks, reader->n_chunks, sizeof *reader->chunks, compare_chunks);
     size_t n_logs = reader->n_chunks > 0 ? reader->chunks[reader->n_chunks - 1].log + 1u : 0;
     memory->logs = calloc(n_logs + 1, sizeof *memory->logs);
-    memory->spans = calloc(reader->n_chunks + 1, sizeof *memory->spans);
+    memory->spans = calloc(reader->n_chunks + n_logs + 1, sizeof *memory->spans);
     if (memory->logs == NULL || memory->spans == NULL)
         return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
     for (size_t i = 0; i < n_logs; i++)
@@ -356,7 +370,7 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
         uint32_t log = reader->chunks[i].log;
         for (j = i; j < reader->n_chunks && reader->chunks[j].log == log; j++)
             ;
-        code = read_log(reader, i, j, memory->spans + i, &memory->logs[log]);
+        code = read_log(reader, i, j, memory->spans + i + log, &memory->logs[log]);
         if (code != 0)
             return code;
         view->n_events += memory->logs[log].n_events;
@@ -388,29 +402,30 @@ static void free_mapped_view(struct lb_view_memory *memory)
     free(mapped);
 }
 
-int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
-                            enum lb_mapped kind, unsigned threads, struct lb_history_view *ret_view,
+int lb_history_view_carried(const struct lb_mapped_file *file, struct lb_history_view *ret_view,
                             struct lb_error *err)
 {
     struct mapped_view *memory = calloc(1, sizeof *memory);
     if (memory == NULL) {
-        munmap(base, mapped);
+        munmap(file->base, file->mapped);
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     }
     memory->head.release = free_mapped_view;
-    memory->base = base;
-    memory->size = mapped;
-    struct reader reader = {.base = base,
-                            .name = name,
-                            .size = size,
-                            .is_live = kind == LB_MAPPED_LIVE,
-                            .is_large = kind != LB_MAPPED_COPY && size > large_bytes,
+    memory->base = file->base;
+    memory->size = file->mapped;
+    struct reader reader = {.base = file->base,
+                            .name = file->name,
+                            .size = file->size,
+                            .is_live = file->kind == LB_MAPPED_LIVE,
+                            .is_large = file->kind != LB_MAPPED_COPY && file->size > large_bytes,
+                            .carried = file->carried,
+                            .n_carried = file->n_carried,
                             .err = err};
     struct lb_history_view view = {.memory = memory};
     const struct lb_file_header *header = NULL;
     int code = read_header(&reader, &header);
     if (code == 0)
-        code = build_view(&reader, header, threads, memory, &view);
+        code = build_view(&reader, header, file->threads, memory, &view);
     free(reader.chunks);
     if (code != 0) {
         free_mapped_view(&memory->head);
@@ -418,6 +433,19 @@ int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *
     }
     *ret_view = view;
     return 0;
+}
+
+int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
+                            enum lb_mapped kind, unsigned threads, struct lb_history_view *ret_view,
+                            struct lb_error *err)
+{
+    return lb_history_view_carried(&(struct lb_mapped_file){.base = base,
+                                                            .mapped = mapped,
+                                                            .size = size,
+                                                            .name = name,
+                                                            .kind = kind,
+                                                            .threads = threads},
+                                   ret_view, err);
 }
 
 int lb_history_open(const char *path, struct lb_history_view *ret_view, struct lb_error *err)

@@ -12,6 +12,7 @@
 #include "pool.h"
 #include "processes.h"
 #include "readers.h"
+#include "settler.h"
 #include "stages.h"
 #include "waits.h"
 
@@ -208,6 +209,7 @@ void lb_phases_stop(struct lb_active_run *run)
     if (run->team->pool != NULL)
         lb_pool_close(run->team->pool, &run->outcome->n_statements, &run->outcome->n_connects);
     lb_readers_end(run->readers);
+    lb_settler_join(run->settler);
     lb_gauges_end(run->gauges);
     run->gauges = NULL;
     lb_faults_end(run);

@@ -25,6 +25,7 @@
 #include "readers.h"
 #include "restarted.h"
 #include "settle.h"
+#include "settler.h"
 #include "setup.h"
 #include "warnings.h"
 
@@ -202,6 +203,8 @@ static int measure(struct lb_active_run *run, const struct lb_scenario *scenario
         rc = lb_readers_start(run, err);
     if (opened && rc == 0)
         rc = lb_gauges_start(run, err);
+    if (opened && rc == 0)
+        rc = lb_settler_start(run, err);
     if (opened && rc == 0) {
         execute(run);
         return conclude(run, scenario, err);

@@ -36,6 +36,7 @@ struct lb_active_run;
 struct lb_beater;
 struct lb_gauges;
 struct lb_peers;
+struct lb_settler;
 
 /* Access to other ranks for a waiting function: the leader's, or a follower's. */
 struct lb_company {
@@ -86,6 +87,7 @@ struct lb_active_run {
     struct lb_random fault_random;
     struct lb_beater *beater;   /* of workers that are threads of this process; NULL: none */
     struct lb_readers *readers; /* NULL: none */
+    struct lb_settler *settler; /* NULL: the record is kept whole */
     struct lb_gauges *gauges;   /* NULL: the server is not asked */
     uint32_t stage;             /* the scenario's present phase */
     uint64_t stage_successes;   /* when it began */

@@ -15,6 +15,7 @@
 #include "guard.h"
 #include "ledger.h"
 #include "lend.h"
+#include "model.h"
 #include "ordinary.h"
 #include "plans.h"
 #include "pool.h"
@@ -23,6 +24,7 @@
 #include "readers.h"
 #include "restart.h"
 #include "settle.h"
+#include "settler.h"
 #include "shared.h"
 #include "switchover.h"
 #include "units.h"
@@ -654,6 +656,7 @@ void lb_run_release(struct lb_active_run *run)
     lb_shared_free(run->shared, shared_size(run->n_slots));
     lb_shared_free(run->histograms, histograms_size(run->n_slots));
     lb_readers_release(run->readers);
+    lb_settler_free(run->settler);
     lb_history_free(run->history);
     lb_live_free(run->live);
     lb_program_free(run->program_before);

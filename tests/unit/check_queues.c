@@ -101,6 +101,12 @@ static bool has_duplicates;
 
 static bool compare(const struct shape *shape)
 {
+    static struct lb_random random;
+    static bool has_random;
+    if (!has_random)
+        lb_random_init(&random, seed, 1);
+    has_random = true;
+    compare_settled(shape, &random);
     is_too_much = is_close = false;
     bool expected = shape->legal(), plain = judge_plainly(shape), sparse = judge_sparse(shape),
          got = judge_legal(shape);
@@ -609,6 +615,20 @@ static void every_shape_is_generated(void **state)
     expect_seen(never, sizeof never / sizeof never[0]);
 }
 
+static void histories_are_settled(void **state)
+{
+    (void)state;
+    const struct settled_tally *t = &settled_tally;
+    printf("# of %llu histories %llu were settled in part, and %llu had duplicates; %llu findings "
+           "were not told for it, and %llu violated ones had another number of violations\n",
+           (unsigned long long)t->n, (unsigned long long)t->n_dropped,
+           (unsigned long long)t->n_violated, (unsigned long long)t->n_untold,
+           (unsigned long long)t->n_fewer);
+    assert_true(t->n_dropped > t->n / 20);
+    assert_true(t->n_violated > t->n / 20);
+    assert_true(t->n_untold < t->n / 20);
+}
+
 /* LB_TEST_MODEL: only the models of that name, in which * and ? stand for others. */
 int main(void)
 {
@@ -616,8 +636,9 @@ int main(void)
     const char *only = getenv("LB_TEST_MODEL");
     if (only != NULL)
         cmocka_set_test_filter(only);
-    struct CMUnitTest tests[N + 1];
+    struct CMUnitTest tests[N + 2];
     tests[N] = (struct CMUnitTest)cmocka_unit_test(every_shape_is_generated);
+    tests[N + 1] = (struct CMUnitTest)cmocka_unit_test(histories_are_settled);
     for (size_t i = 0; i < N; i++)
         tests[i] = (struct CMUnitTest){
             .name = shapes[i].name, .test_func = agree, .initial_state = &shapes[i]};

@@ -19,6 +19,7 @@
  */
 #include "guarantee_kind.h"
 #include "item_limits.h"
+#include "settled.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,7 +185,8 @@ int lb_judge_loss(struct lb_case *c)
     if (rc != 0)
         rc = lb_out_of_memory(c);
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++) {
-        bool is_unknown = !id->is_put && c->history->truncated; /* its put may be missing */
+        bool is_unknown = !id->is_put && (c->history->truncated || /* its put may be missing */
+                                          lb_settled_has(c->model->settled, id->id));
         if (id->is_claimed && !is_unknown && (!id->is_put || is_too_early(id)))
             report_phantom(c, id);
         if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back && !id->is_let_go))

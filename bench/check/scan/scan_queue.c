@@ -206,6 +206,7 @@ int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type
     case LB_OP_CLEAR_ALL:
     case LB_OP_RESET_ALL: /* there may be millions, perhaps not needed: see scan_items.c */
         scan->c->has_reopened = scan->c->has_reopened || type == LB_EV_OK;
+        scan->c->may_have_reopened = true;
         return 0;
     case LB_OP_RECOVER:
         return lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, scan->index},

@@ -22,12 +22,14 @@
 #include "storage.h"
 #include "telemetry.h"
 #include "tracing.h"
+#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct lb_scheduler {
+    uint64_t history_limit; /* events; see run_plan.h */
     const struct lb_campaign *campaign;
     struct lb_selection selection;
     struct lb_report report;
@@ -192,6 +194,15 @@ static int check_reference(const struct lb_report *report, struct lb_error *err)
         lb_nearest_text(&nearest, text, sizeof text));
 }
 
+static int read_history_limit(struct lb_scheduler *state)
+{
+    const char *text = state->campaign->args->history_limit;
+    if (lb_parse_count(text != NULL ? text : "2M", &state->history_limit) == 0)
+        return 0;
+    return lb_fail(&state->err, LB_E_USAGE,
+                   "option --history-limit: '%s' is no number of events, such as 500k, or 0", text);
+}
+
 static int prepare(struct lb_scheduler *state)
 {
     const struct lb_args *args = state->campaign->args;
@@ -201,6 +212,8 @@ static int prepare(struct lb_scheduler *state)
                                state->campaign->of != 0 ? state->campaign->of : LB_OF_RUNS);
     if (rc == 0 && args->price != NULL)
         rc = lb_price_parse(args->price, &report->price, err);
+    if (rc == 0)
+        rc = read_history_limit(state);
     if (rc == 0)
         rc = load_baseline(state);
     snprintf(report->command, sizeof report->command, "%s", args->command->name);
@@ -357,6 +370,7 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
                                                cell->compares_servers,
                                .read_plans = cell->compares_servers && cell->n_runs == 0,
                                .has_series = args->series != NULL,
+                               .history_limit = state->history_limit,
                                .record = !args->no_record,
                                .keep = args->keep,
                                .is_watched = state->telemetry.endpoint != NULL || args->top};

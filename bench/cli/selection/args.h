@@ -72,7 +72,7 @@ struct lb_args {
         after_setup;
     char *sql_dir, *format, *output, *seed, *repeat, *budget, *reference, *threshold, *faults,
         *save, *baseline, *restart, *failover, *resume, *progress, *metrics_at, *trace, *as,
-        *mutant, *fail_under, *with, *series, *price;
+        *mutant, *fail_under, *with, *series, *price, *history_limit;
     bool keep, keep_history, no_record, quiet, no_color, names, help, help_all, costs, matrix,
         charts, no_explore, show_plan, dry_run, json, top, published, verbose, strict;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */

@@ -138,7 +138,8 @@ struct lb_outcome {
     char warnings[LB_WARNINGS][400]; /* facts that no verdict covers, a sentence each */
     size_t n_warnings;
     bool witnesses_agree;
-    uint64_t n_events;                  /* in the history */
+    uint64_t n_events;  /* in the history */
+    uint64_t n_settled; /* events that were judged and dropped while the run went on */
     struct lb_exploration *exploration; /* NULL: stressed */
 
     uint64_t n_faults;

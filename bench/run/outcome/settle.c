@@ -1,21 +1,21 @@
 /* Computes the outcome of a run: counters, merged histograms, verdict. */
 #include "settle.h"
 
-#include "attributes.h"
-#include "check_meta.h"
 #include "class_proof.h"
 #include "control.h"
-#include "demand.h"
 #include "facts.h"
 #include "intervals.h"
 #include "joint.h"
 #include "ledger.h"
+#include "model.h"
 #include "overdue.h"
 #include "parts.h"
 #include "peers.h"
 #include "periodic.h"
 #include "readers.h"
 #include "refused.h"
+#include "settler.h"
+#include "settling.h"
 #include "text_clean.h"
 #include "twice.h"
 #include "units.h"
@@ -51,81 +51,6 @@ void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_
     if (db != NULL && db->counters != NULL && lb_control_has_connection(run))
         db->counters(run->control.conn, lb_run_add_fact, &list, &ignored);
     run->lacks_facts |= list.is_short;
-}
-
-static struct lb_model model_of(const struct lb_active_run *run, bool complete, uint64_t end_ns)
-{
-    const struct lb_strategy *strategy = run->request->strategy;
-    const struct lb_scenario *scenario = run->request->scenario;
-    enum { CLOCKS_NS = 2000000 }; /* the database's clock need not tick as finely as ours */
-    uint64_t period_ns = scenario->period_ns > CLOCKS_NS ? scenario->period_ns - CLOCKS_NS : 0;
-    struct lb_scenario whole = *scenario; /* of all ranks */
-    whole.workers = run->share.n_consumers;
-    const uint64_t demand_ns = lb_scenario_demand_ns(&whole, strategy->is_lease);
-    struct lb_model model = {
-        .queue = strategy->shape == LB_QUEUE,
-        .n_resources = run->plan.n_resources,
-        .capacity = run->capacity,
-        .lease = strategy->is_lease,
-        /* Each class has an order of its own, and the history knows no class. */
-        .claims = strategy->claims & ~(scenario->shape == LB_QUEUE && scenario->classes > 1
-                                           ? LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PRIORITY)
-                                           : 0U),
-        .release = LB_RELEASE_BELIEF,
-        .drained = run->team != NULL && atomic_load(&run->team->drained),
-        .complete = complete,
-        .end_ns = end_ns,
-        .progress_bound_ns = lb_scenario_bound_ns(scenario, demand_ns),
-        .progress_demand_ns = demand_ns,
-        .item_waits = scenario->fault == LB_FAULT_POISON && scenario->producers > 0 &&
-                      scenario->backlog == 0 && run->plan.attributes == NULL &&
-                      run->plan.groups == 0,
-        .recovery_bound_ns = scenario->recovery_bound_ns,
-        .groups = run->plan.groups,
-        .period_ns = strategy->shape == LB_QUEUE ? period_ns : 0};
-    const struct lb_program *stated = lb_strategy_stated(&run->plan);
-    if (stated != NULL && (stated->attributes >> LB_A_DUE & 1) != 0 &&
-        lb_attributes_delay(scenario))
-        lb_facts_doubt_due(&model, "some items were not claimed, and may be due later, as the "
-                                   "scenario's due says");
-    model.returned = model.drained && run->team != NULL && lb_team_has_returned(run->team);
-    lb_facts_take(stated, &model);
-    if (strategy->guest != NULL && stated != NULL && stated->due_later)
-        lb_facts_doubt_due(&model, "some items were not claimed, and may be due later, as the "
-                                   "program's first line says");
-    model.attempts = lb_strategy_attempts(&run->plan);
-    if (scenario->duplicate_ids || scenario->ids != LB_IDS_UNIQUE) { /* no row is one worker's */
-        model.own_rows = false;
-        model.doubts[LB_DOUBT_ROWS].reason[0] = '\0';
-    }
-    lb_facts_ask_strangers(run->plan.program, &model);
-    /* A protocol that pushes does not say that there is nothing left. */
-    if (strategy->is_pushed)
-        lb_facts_doubt_due(&model, "some items were not claimed, and may still come: the protocol "
-                                   "pushes them");
-    return model;
-}
-
-/* What a reader of the history's file must know. */
-static int write_meta(struct lb_active_run *run, const struct lb_model *model, struct lb_error *err)
-{
-    const struct lb_run_plan *request = run->request;
-    char head[400], text[LB_META_BYTES];
-    int n = snprintf(head, sizeof head, "strategy=%s\nscenario=%s\nseed=%llu\n",
-                     request->strategy->name, request->scenario->name,
-                     (unsigned long long)request->seed);
-    size_t length = n > 0 && (size_t)n < sizeof head ? (size_t)n : 0;
-    memcpy(text, head, length);
-    text[length] = '\0';
-    lb_model_format(model, text + length, sizeof text - length);
-    return lb_history_set_meta(run->history, text, err);
-}
-
-int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err)
-{
-    /* Of a run that is killed this is all there is: its end is not known. */
-    struct lb_model model = model_of(run, false, 0);
-    return write_meta(run, &model, err);
 }
 
 bool lb_witnesses_agree(const struct lb_judgement *judgement, const struct lb_live_witness *live,
@@ -265,19 +190,22 @@ static bool is_parted(const struct lb_active_run *run, uint64_t n_lost)
 
 /* The verdict, and the scenario's own demands. */
 static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
-                      struct patience *patience, uint64_t end_ns, struct lb_error *err)
+                      const struct lb_settled *settled, struct patience *patience, uint64_t end_ns,
+                      struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
     bool complete = outcome->state == LB_RUN_COMPLETE || outcome->state == LB_RUN_INVALID ||
                     outcome->state == LB_RUN_INTERRUPTED;
-    struct lb_model model = model_of(run, complete, end_ns);
+    struct lb_model model = lb_run_model(run, complete, end_ns);
     model.gives_up = has_no_patience;
     model.gives_up_arg = patience;
-    int rc = write_meta(run, &model, err);
+    model.settled = settled;
+    int rc = lb_run_write_meta(run, &model, err);
     if (rc != 0)
         return rc;
     outcome->start_ns = view->start_ns;
-    outcome->n_events = view->n_events;
+    outcome->n_settled = settled != NULL ? lb_settled_events(settled) : 0;
+    outcome->n_events = view->n_events + outcome->n_settled;
     rc = judge(run, view, &model, outcome, err);
     /* Items of a claim whose later statement was refused come back with the end of its lease. */
     struct lb_finding *loss = &outcome->judgement.findings[LB_G_NO_LOSS];
@@ -286,7 +214,7 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
         lb_facts_doubt_due(&model,
                            "some items were not claimed again: claims that had taken items were "
                            "refused by their next statement, and these items come back later");
-        rc = write_meta(run, &model, err);
+        rc = lb_run_write_meta(run, &model, err);
         rc = rc != 0 ? rc : judge(run, view, &model, outcome, err);
     }
     if (rc == LB_E_INTERRUPTED) {
@@ -323,12 +251,13 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
         return 0;
     lb_run_report(run, "checking", -1);
     struct lb_history_view view;
+    const struct lb_settled *settled = lb_settler_result(run->settler);
     int rc = run->peers != NULL ? lb_joint_view(run, &view, err)
                                 : lb_history_view(run->history, &view, err);
     if (rc != 0)
         return rc;
     if (run->peers == NULL || !is_beyond_judging(run))
-        rc = judge_view(run, &view, &patience, end_ns, err);
+        rc = judge_view(run, &view, settled, &patience, end_ns, err);
     lb_history_release(&view);
     return rc;
 }

@@ -10,8 +10,6 @@ void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_
 void lb_run_subtract_counters(struct lb_active_run *run);
 int lb_run_settle(struct lb_active_run *run, struct lb_error *err);
 int lb_run_judge(struct lb_active_run *run, struct lb_error *err);
-/* Writes the meta text that the history has until the run has ended. */
-int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err);
 /* Collects facts into a growing array; arg is a struct lb_fact_list. */
 struct lb_fact_list {
     struct lb_fact **facts;

@@ -145,6 +145,18 @@ bool legal_strict(void);
 bool legal_empty(void);
 bool legal_loss(void);
 
+/* --- a part that is settled: queue_settled.c --- */
+
+/* n_dropped: histories with a dropped part. n_violated: histories with a duplicate. n_untold:
+ * findings that are not tested because of the dropped part. n_fewer: violated findings with another
+ * number of violations. */
+struct settled_tally {
+    uint64_t n, n_dropped, n_violated, n_untold, n_fewer;
+};
+extern struct settled_tally settled_tally;
+
+void compare_settled(const struct shape *shape, struct lb_random *random);
+
 /* --- what is compared --- */
 
 extern struct test_history history;

@@ -1,0 +1,186 @@
+/* The part of a history that was settled and dropped: see settling.c.
+ *
+ * An id is kept as one bit. An operation that names it later is of an item that was completed: a
+ * claim of it that was requested after all that was dropped is a violation of no-duplicate, since
+ * no operation of this queue gives such an item back (else nothing is said). A claim that was
+ * requested before may have been first: then nothing is said, either.
+ *
+ * Not judged beside a dropped part: guarantees that compare items with each other; recovery of the
+ * dead, whose bound depends on the work of others; and, if another process noted that a session had
+ * ended, anything: the note says when by the operations that the session answered.
+ */
+#include "settled.h"
+
+#include "judges.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- ids --- */
+
+enum { PAGE = 4096, BITS = 64 };
+
+struct page {
+    uint64_t number; /* of the first id, divided by PAGE */
+    uint64_t bits[PAGE / BITS];
+};
+
+struct lb_settled *lb_settled_new(void)
+{
+    return calloc(1, sizeof(struct lb_settled));
+}
+
+void lb_settled_free(struct lb_settled *settled)
+{
+    if (settled == NULL)
+        return;
+    free(settled->logs);
+    free(settled->pages.items);
+    free(settled);
+}
+
+uint64_t lb_settled_events(const struct lb_settled *settled)
+{
+    return settled->n_events;
+}
+
+/* The place of the first page that does not come before a number. */
+static size_t page_from(const struct lb_settled *settled, uint64_t number)
+{
+    const struct page *pages = settled->pages.items;
+    size_t low = 0, high = settled->pages.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pages[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool lb_settled_has(const struct lb_settled *settled, uint64_t id)
+{
+    if (settled == NULL)
+        return false;
+    const struct page *pages = settled->pages.items;
+    size_t i = page_from(settled, id / PAGE);
+    return i < settled->pages.n && pages[i].number == id / PAGE &&
+           (pages[i].bits[id % PAGE / BITS] >> id % BITS & 1) != 0;
+}
+
+bool lb_settled_add(struct lb_settled *settled, uint64_t id)
+{
+    size_t i = page_from(settled, id / PAGE);
+    struct page *pages = settled->pages.items;
+    if (i == settled->pages.n || pages[i].number != id / PAGE) {
+        if (lb_array_push(&settled->pages, sizeof *pages) == NULL)
+            return false;
+        pages = settled->pages.items;
+        memmove(&pages[i + 1], &pages[i], (settled->pages.n - 1 - i) * sizeof *pages);
+        pages[i] = (struct page){.number = id / PAGE};
+    }
+    pages[i].bits[id % PAGE / BITS] |= UINT64_C(1) << id % BITS;
+    return true;
+}
+
+/* --- the judge --- */
+
+const char *lb_settle_refusal(const struct lb_model *model)
+{
+    if (!model->queue)
+        return "a lock's holds are compared with each other";
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if ((model->claims & LB_G_BIT(g)) != 0 &&
+            lb_guarantee_is((enum lb_guarantee)g, LB_GUARANTEE_IS_FOR_QUEUES) &&
+            !lb_guarantee_is((enum lb_guarantee)g, LB_GUARANTEE_IS_OF_ONE_ITEM))
+            return "a guarantee that the queue promises compares its items with each other";
+    if (model->period_ns > 0)
+        return "items come back after they were completed";
+    if (model->item_waits)
+        return "the bound on waits is also one on the items'";
+    return model->strict || model->plain ? "every operation is looked at" : NULL;
+}
+
+void lb_settled_begin(struct lb_case *c)
+{
+    const struct lb_settled *settled = c->model->settled;
+    struct lb_measures *measures = &c->out->measures;
+    if (settled == NULL)
+        return;
+    measures->n_claims += settled->n_claims;
+    measures->n_empty += settled->n_empty;
+    measures->longest_wait_ns = settled->longest_wait_ns;
+    c->n_releases += settled->n_ends;
+    lb_finding_of(c, LB_G_NO_LOSS)->n_tested += settled->n_put;
+    lb_finding_of(c, LB_G_BOUNDED_CLAIM)->n_tested += settled->n_claim_answers;
+    lb_finding_of(c, LB_G_PROGRESS)->n_tested += settled->n_waits;
+    for (size_t i = 0; i < settled->n_logs && i < c->history->n_logs; i++) {
+        c->logs[i].n_successes += settled->logs[i].n_successes;
+        c->logs[i].n_attempts += settled->logs[i].n_attempts;
+    }
+}
+
+static void report_again(struct lb_case *c, const struct lb_id *id, enum lb_guarantee guarantee)
+{
+    struct lb_finding *finding = lb_finding_of(c, guarantee);
+    finding->n_violations++;
+    struct lb_witness *witness = lb_witness_new(finding);
+    if (witness == NULL)
+        return;
+    char at[LB_AT];
+    lb_witness_add(c, witness, id->claim_log, id->claim_event);
+    witness->at_ns = id->claim_high;
+    lb_witness_text(
+        witness,
+        "item %s was claimed by %s at %s, after it had been completed, in a part of the "
+        "record that was judged and dropped",
+        LB_ITEM_OF(c, id->id), lb_who(c, id->claim_log, LB_WHOM),
+        lb_at(c, id->claim_high, at, sizeof at));
+}
+
+/* An item that had been settled was put or claimed again. */
+static void judge_again(struct lb_case *c, const struct lb_id *id)
+{
+    const struct lb_settled *settled = c->model->settled;
+    if (id->is_claimed && !id->is_put && !settled->has_openers && !c->may_have_reopened &&
+        id->claim_low > settled->until_ns) {
+        report_again(c, id, LB_G_NO_DUPLICATE);
+        if ((c->model->claims & LB_G_BIT(LB_G_ONCE)) != 0)
+            report_again(c, id, LB_G_ONCE);
+    }
+    for (int g = 0; g < LB_GUARANTEES; g++)
+        if (lb_guarantee_is((enum lb_guarantee)g, LB_GUARANTEE_IS_OF_ONE_ITEM))
+            c->doubt[g] = "an item came again, and the part of the record in which it was claimed "
+                          "and completed had been judged and dropped";
+}
+
+void lb_settled_end(struct lb_case *c)
+{
+    const struct lb_settled *settled = c->model->settled;
+    for (const struct lb_id *id = c->ids; settled != NULL && id < c->ids + c->n_ids; id++)
+        for (uint64_t i = 0; i < id->n && (id->is_put || id->is_claimed); i++)
+            if (lb_settled_has(settled, id->id + i)) {
+                judge_again(c, id);
+                break;
+            }
+}
+
+const char *lb_settled_cannot_say(const struct lb_case *c, enum lb_guarantee guarantee)
+{
+    const struct lb_settled *settled = c->model->settled;
+    if (settled == NULL || settled->n_events == 0)
+        return NULL;
+    if (!lb_guarantee_is(guarantee, LB_GUARANTEE_IS_OF_ONE_ITEM))
+        return "items that were completed were judged and dropped one by one while the run went on";
+    for (size_t i = 0; i < c->history->n_logs && guarantee == LB_G_RECOVERY; i++)
+        if (c->logs[i].death_ns <= settled->until_ns)
+            return "a worker died, and work around its death had been judged and dropped";
+    const struct lb_world_event *world = c->world.items;
+    for (size_t i = 0; i < c->world.n; i++)
+        if (world[i].op == LB_OP_SESSION_END && world[i].log != world[i].target &&
+            world[i].low <= settled->until_ns)
+            return "another process noted the end of a session, and work around it had been judged "
+                   "and dropped";
+    return NULL;
+}

@@ -1,0 +1,34 @@
+/* What the judge adds of the part of a history that was settled and dropped: settled.c. Private to
+ * bench/check. */
+#ifndef LB_SETTLED_H
+#define LB_SETTLED_H
+
+#include "case.h"
+#include "settling.h"
+
+struct lb_settled_log {
+    uint64_t n_successes, n_attempts;
+};
+
+struct lb_settled {
+    uint64_t n_events, n_put, n_claims, n_claim_answers, n_waits, n_empty, n_ends;
+    uint64_t longest_wait_ns;
+    uint64_t until_ns; /* the end of the last operation that was dropped */
+    bool has_openers;  /* operations that give items back that had been ended */
+    struct lb_settled_log *logs;
+    size_t n_logs;
+    struct lb_array pages; /* of settled.c */
+};
+
+/* True if the item was settled. NULL is allowed. */
+bool lb_settled_has(const struct lb_settled *settled, uint64_t id);
+/* Before the logs are read: the counts go on from those of the dropped part. */
+void lb_settled_begin(struct lb_case *c);
+/* After all judges: judges items that came again. */
+void lb_settled_end(struct lb_case *c);
+/* False: out of memory. */
+bool lb_settled_add(struct lb_settled *settled, uint64_t id);
+/* Why the guarantee is not judged at all, beside a part that was dropped; NULL: it is. */
+const char *lb_settled_cannot_say(const struct lb_case *c, enum lb_guarantee guarantee);
+
+#endif

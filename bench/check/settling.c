@@ -1,0 +1,349 @@
+/* Which operations of a queue need not be kept until the end.
+ *
+ * An id that was put once, claimed once and ended once by its claimer, with an effect, is not odd
+ * (scan/ids.c): the judge reads nothing more of it. So a guarantee that is judged of each item
+ * alone has the same verdict without it, and only the counts are missing; settled.c adds them. What
+ * must hold for that:
+ *
+ *   - An operation that concerns several items goes only with all of them.
+ *   - No other event of the record names the item. Later events are found by its id, which is kept
+ *     as one bit: see settled.c.
+ *   - The wait of a claim, or of an answer "empty", began with it, and is within the bound.
+ *   - Of each log the last answered operation stays, and the last one before a note that its
+ * session had ended: they say until when the session was certainly there.
+ *
+ * The record of another worker may lie behind. So the caller shows all that is recorded by now,
+ * also what may not be dropped yet, and only operations go that ended some time ago.
+ */
+#include "settled.h"
+
+#include "judges.h"
+
+#include <stdlib.h>
+
+enum kind { OTHER, PUT, CLAIM, EMPTY, ENDS };
+enum what { IS_PUT, IS_CLAIMED, IS_ENDED, IS_NAMED, WHATS, IS_SETTLED = 1 << 8 };
+
+/* Events of one log that belong together: an operation, a batch, or a note. */
+struct unit {
+    uint32_t log, first, n;
+    uint8_t kind; /* enum kind */
+    bool keeps;
+};
+
+struct settling {
+    struct lb_settled *settled;
+    const struct lb_model *model;
+    struct lb_settle_log *logs;
+    uint64_t until_ns;
+    struct lb_array units, names; /* struct unit, by log; struct lb_key: id, unit, enum what */
+    bool lacks_memory, is_too_much;
+    /* of the log that is read */
+    uint32_t log, answered; /* the last unit that was answered; LB_NONE */
+    bool is_waiting;        /* its last claim was neither granted nor answered "empty" */
+};
+
+/* --- reading --- */
+
+static void name(struct settling *s, uint64_t id, enum what what)
+{
+    struct lb_key *slot = lb_array_push(&s->names, sizeof *slot);
+    s->lacks_memory = s->lacks_memory || slot == NULL;
+    if (slot != NULL)
+        *slot = (struct lb_key){id, (uint32_t)(s->units.n - 1), what};
+}
+
+static void name_put(struct settling *s, const struct lb_event *invoke, enum what what)
+{
+    enum { MOST = 1 << 20 };
+    s->is_too_much = s->is_too_much || invoke->arg > MOST || invoke->value > UINT64_MAX - MOST;
+    for (uint32_t i = 0; i < invoke->arg && !s->is_too_much && !s->lacks_memory; i++)
+        name(s, invoke->value + i, what);
+}
+
+/* The event behind an operation, or batch, that begins with e; NULL: it has not ended. */
+static const struct lb_event *end_of(const struct lb_event *e, const struct lb_event *end)
+{
+    uint32_t n_open = 0;
+    for (; e < end; e++) {
+        n_open += e->type == LB_EV_INVOKE;
+        n_open -= e->type != LB_EV_INVOKE && e->type != LB_EV_NOTE && n_open > 0;
+        if (n_open == 0)
+            return e + 1;
+    }
+    return NULL;
+}
+
+static bool is_answer(const struct lb_event *invoke, const struct lb_event *e, uint8_t type)
+{
+    return invoke->type == LB_EV_INVOKE && e->type == type && e->op == invoke->op &&
+           e->process == invoke->process && e->object == invoke->object;
+}
+
+static enum kind claim_kind(const struct lb_event *e, uint32_t n)
+{
+    const struct lb_event *end = &e[n - 1];
+    if (n == 2 && is_answer(e, end, LB_EV_FAIL) && end->answer == LB_EMPTY && e->flags == 0)
+        return EMPTY;
+    if (n < 3 || e->flags != 0 || !is_answer(e, end, LB_EV_OK) || end->value != n - 2 ||
+        end->arg != n - 2 || end->arg > e->arg)
+        return OTHER;
+    for (uint32_t i = 1; i + 1 < n; i++)
+        if (e[i].type != LB_EV_NOTE || e[i].op != LB_OP_ITEM || e[i].flags != 0)
+            return OTHER;
+    return CLAIM;
+}
+
+static enum kind kind_of(const struct lb_event *e, uint32_t n)
+{
+    const uint32_t half = n / 2;
+    for (uint32_t i = 1; i < n; i++)
+        if (e[i].time_ns < e[i - 1].time_ns)
+            return OTHER;
+    if (e->op == LB_OP_CLAIM && e->type == LB_EV_INVOKE)
+        return claim_kind(e, n);
+    if (e->op == LB_OP_PUT && n == 2 && is_answer(e, &e[1], LB_EV_OK) && e->arg > 0)
+        return PUT;
+    for (uint32_t i = 0; i < half; i++)
+        if (e[i].op != LB_OP_COMPLETE || !is_answer(&e[i], &e[half + i], LB_EV_OK) ||
+            e[i].value != e[half + i].value || e[i].process != e->process ||
+            (e[half + i].flags & LB_EVF_EFFECTIVE) == 0)
+            return OTHER;
+    return half > 0 && n % 2 == 0 ? ENDS : OTHER;
+}
+
+/* All ids that an event of a unit names. */
+static void name_all(struct settling *s, const struct lb_event *e)
+{
+    bool is_item = e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR || e->op == LB_OP_FREE ||
+                   e->op == LB_OP_CLEAR_ERROR || e->op == LB_OP_RENEW_ITEM;
+    if (e->type == LB_EV_NOTE ? e->op == LB_OP_ITEM || e->op == LB_OP_ATTRIBUTE : is_item)
+        name(s, e->value, IS_NAMED);
+    else if (e->type == LB_EV_INVOKE && e->op == LB_OP_PUT)
+        name_put(s, e, IS_NAMED);
+    if (e->op == LB_OP_CLEAR_ERROR || e->op == LB_OP_CLEAR_ALL || e->op == LB_OP_RESET_ALL)
+        s->settled->has_openers = true;
+}
+
+static void name_of_kind(struct settling *s, const struct unit *unit, const struct lb_event *e)
+{
+    const uint32_t n = unit->n;
+    for (uint32_t i = 0; i < n && unit->kind == OTHER; i++)
+        name_all(s, &e[i]);
+    for (uint32_t i = 1; i + 1 < n && unit->kind == CLAIM; i++)
+        name(s, e[i].value, IS_CLAIMED);
+    for (uint32_t i = 0; i < n / 2 && unit->kind == ENDS; i++)
+        name(s, e[i].value, IS_ENDED);
+    if (unit->kind == PUT)
+        name_put(s, e, IS_PUT);
+}
+
+static void keep_answered(struct settling *s)
+{
+    struct unit *units = s->units.items;
+    if (s->answered != LB_NONE)
+        units[s->answered].keeps = true;
+}
+
+/* Notes whether the worker waits after the unit, and the end of its session. */
+static void follow(struct settling *s, const struct unit *unit, const struct lb_event *e)
+{
+    const struct lb_event *last = &e[unit->n - 1];
+    if (e->type == LB_EV_NOTE && e->op == LB_OP_SESSION_END && e->arg == unit->log)
+        keep_answered(s);
+    if (last->type == LB_EV_OK || last->type == LB_EV_FAIL)
+        s->answered = (uint32_t)(s->units.n - 1);
+    for (uint32_t i = 0; i < unit->n; i++)
+        if (e[i].op == LB_OP_CLAIM && e[i].type != LB_EV_NOTE && e[i].type != LB_EV_INVOKE)
+            s->is_waiting = e[i].type != LB_EV_OK && e[i].answer != LB_EMPTY;
+}
+
+static bool keeps(const struct settling *s, const struct unit *unit, const struct lb_event *e)
+{
+    const uint64_t bound = s->model->progress_bound_ns;
+    const struct lb_event *last = &e[unit->n - 1];
+    bool is_claim = unit->kind == CLAIM || unit->kind == EMPTY;
+    return unit->kind == OTHER || unit->first + unit->n > s->logs[unit->log].n ||
+           last->time_ns >= s->until_ns || (is_claim && s->is_waiting) ||
+           (is_claim && bound > 0 && last->time_ns - e->time_ns > bound);
+}
+
+static void read_log(struct settling *s)
+{
+    const struct lb_settle_log *log = &s->logs[s->log];
+    s->answered = LB_NONE;
+    s->is_waiting = false;
+    for (size_t i = 0; i < log->n_seen && !s->lacks_memory;) {
+        const struct lb_event *e = &log->events[i], *end = end_of(e, log->events + log->n_seen);
+        struct unit *unit = lb_array_push(&s->units, sizeof *unit);
+        s->lacks_memory = unit == NULL;
+        if (unit == NULL)
+            return;
+        size_t n = end != NULL ? (size_t)(end - e) : log->n_seen - i;
+        *unit = (struct unit){.log = s->log, .first = (uint32_t)i, .n = (uint32_t)n};
+        unit->kind = (uint8_t)(end != NULL ? kind_of(e, unit->n) : OTHER);
+        unit->keeps = keeps(s, unit, e);
+        name_of_kind(s, unit, e);
+        follow(s, unit, e);
+        i += n;
+    }
+    keep_answered(s);
+}
+
+/* --- which items are settled --- */
+
+static const struct lb_event *events_of(const struct settling *s, const struct unit *unit)
+{
+    return &s->logs[unit->log].events[unit->first];
+}
+
+/* The names of one id: one put, one claim and one end by its claimer, in this order. */
+static bool is_plain(const struct settling *s, const struct lb_key *names, size_t n)
+{
+    const struct unit *units = s->units.items, *of[WHATS] = {NULL};
+    for (size_t i = 0; i < n; i++)
+        of[names[i].extra] = &units[names[i].index];
+    const struct unit *put = of[IS_PUT], *claim = of[IS_CLAIMED], *end = of[IS_ENDED];
+    if (n != 3 || put == NULL || claim == NULL || end == NULL)
+        return false;
+    return claim->log == end->log && claim->first < end->first &&
+           events_of(s, claim)[claim->n - 1].time_ns >= events_of(s, put)->time_ns &&
+           (put->log != claim->log || put->first < claim->first);
+}
+
+static size_t group_end(const struct settling *s, size_t first)
+{
+    const struct lb_key *names = s->names.items;
+    size_t end = first + 1;
+    while (end < s->names.n && names[end].key == names[first].key)
+        end++;
+    return end;
+}
+
+/* An item with a kept operation keeps its other operations, and these keep their other items. True
+ * if a further operation is kept now. */
+static bool spread(struct settling *s)
+{
+    struct unit *units = s->units.items;
+    struct lb_key *names = s->names.items;
+    bool is_any = false;
+    for (size_t i = 0, end = 0; i < s->names.n; i = end) {
+        end = group_end(s, i);
+        bool is_settled = (names[i].extra & IS_SETTLED) != 0;
+        for (size_t k = i; k < end; k++)
+            is_settled = is_settled && !units[names[k].index].keeps;
+        for (size_t k = i; k < end && !is_settled; k++) {
+            is_any = is_any || !units[names[k].index].keeps;
+            units[names[k].index].keeps = true;
+        }
+        names[i].extra &= is_settled ? UINT32_MAX : IS_SETTLED - 1u;
+    }
+    return is_any;
+}
+
+/* 0 or LB_E_MEMORY. */
+static int choose(struct settling *s)
+{
+    enum { PASSES = 64 };
+    struct lb_key *names = s->names.items;
+    int rc = lb_sort(names, s->names.n);
+    for (size_t i = 0, end = 0; i < s->names.n && rc == 0; i = end) {
+        end = group_end(s, i);
+        names[i].extra |= is_plain(s, names + i, end - i) ? (uint32_t)IS_SETTLED : 0;
+    }
+    for (int pass = 0; pass < PASSES && rc == 0; pass++)
+        if (!spread(s))
+            return 0;
+    s->is_too_much = true; /* a chain of batches without end: all is kept */
+    return rc;
+}
+
+/* 0 or LB_E_MEMORY. */
+static int remember(struct settling *s)
+{
+    const struct lb_key *names = s->names.items;
+    for (size_t i = 0; i < s->names.n; i = group_end(s, i))
+        if ((names[i].extra & IS_SETTLED) != 0 && !lb_settled_add(s->settled, names[i].key))
+            return LB_E_MEMORY;
+    return 0;
+}
+
+/* --- dropping --- */
+
+static void count(struct settling *s, const struct unit *unit)
+{
+    struct lb_settled *settled = s->settled;
+    const struct lb_event *e = events_of(s, unit), *last = &e[unit->n - 1];
+    const uint64_t wait_ns = last->time_ns - e->time_ns;
+    const bool is_claim = unit->kind == CLAIM || unit->kind == EMPTY;
+    settled->n_events += unit->n;
+    settled->n_put += unit->kind == PUT ? e->arg : 0;
+    settled->n_ends += unit->kind == ENDS ? unit->n / 2 : 0;
+    settled->n_claims += unit->kind == CLAIM ? unit->n - 2 : 0;
+    settled->n_claim_answers += unit->kind == CLAIM;
+    settled->n_empty += unit->kind == EMPTY;
+    settled->n_waits += is_claim;
+    settled->logs[unit->log].n_attempts += is_claim;
+    settled->logs[unit->log].n_successes += unit->kind == CLAIM ? unit->n - 2 : 0;
+    if (is_claim && wait_ns > settled->longest_wait_ns)
+        settled->longest_wait_ns = wait_ns;
+    if (last->time_ns > settled->until_ns)
+        settled->until_ns = last->time_ns;
+}
+
+static void drop(struct settling *s)
+{
+    const struct unit *units = s->units.items;
+    uint32_t log = LB_NONE;
+    size_t n = 0;
+    for (size_t i = 0; i < s->units.n; i++) {
+        const struct unit *unit = &units[i];
+        struct lb_settle_log *to = &s->logs[unit->log];
+        n = unit->log == log ? n : 0;
+        log = unit->log;
+        size_t rest = unit->first < to->n ? to->n - unit->first : 0;
+        size_t n_kept = rest < unit->n ? rest : unit->n;
+        if (!unit->keeps)
+            count(s, unit);
+        else
+            memmove(&to->events[n], &to->events[unit->first], n_kept * sizeof *to->events);
+        n += unit->keeps ? n_kept : 0;
+        if (i + 1 == s->units.n || units[i + 1].log != log)
+            to->n = n;
+    }
+}
+
+static int grow_logs(struct lb_settled *settled, size_t n)
+{
+    if (n <= settled->n_logs)
+        return 0;
+    struct lb_settled_log *logs = realloc(settled->logs, n * sizeof *logs);
+    if (logs == NULL)
+        return LB_E_MEMORY;
+    memset(logs + settled->n_logs, 0, (n - settled->n_logs) * sizeof *logs);
+    settled->logs = logs;
+    settled->n_logs = n;
+    return 0;
+}
+
+int lb_settle(struct lb_settled *settled, const struct lb_model *model, struct lb_settle_log *logs,
+              size_t n_logs, uint64_t until_ns, struct lb_error *err)
+{
+    struct settling s = {.settled = settled, .model = model, .logs = logs, .until_ns = until_ns};
+    int rc = grow_logs(settled, n_logs);
+    for (size_t i = 0; i < n_logs && rc == 0; i++) {
+        s.log = (uint32_t)i;
+        if (logs[i].n_seen >= LB_NONE)
+            s.is_too_much = true;
+        else
+            read_log(&s);
+    }
+    rc = rc != 0 || s.lacks_memory ? LB_E_MEMORY : s.is_too_much ? 0 : choose(&s);
+    if (rc == 0 && !s.is_too_much)
+        rc = remember(&s);
+    if (rc == 0 && !s.is_too_much)
+        drop(&s);
+    free(s.units.items);
+    free(s.names.items);
+    return rc == 0 ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory for the record of the run");
+}

@@ -1,0 +1,261 @@
+/* Judges and drops while a run goes on: see settler.h.
+ *
+ * Once the full chunks have enough events, the thread reads them and all tails: the whole record of
+ * the run until now. It drops settled operations. The rest of the chunks moves to the memory of
+ * this process, and the chunks become holes in the file.
+ *
+ * A worker may be stopped after it reads the clock and before it writes the event. Operations that
+ * ended within LAG_NS are not dropped; an event that comes even later is found by its item
+ * (check/settled.c).
+ */
+#include "settler.h"
+
+#include "array.h"
+#include "history.h"
+#include "model.h"
+#include "settling.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LAG_NS  UINT64_C(2000000000)
+#define LOOK_NS UINT64_C(500000000) /* between two looks at the file */
+
+/* A log. The first n_left events are the rest of the chunks that were taken out. While the record
+ * is read, its full chunks follow, up to n, and its tail, up to n_seen. */
+struct log {
+    struct lb_event *events;
+    size_t n_left, n, n_seen, room, n_chunks;
+};
+
+struct place {
+    uint64_t chunk;
+    uint32_t log;
+};
+
+struct lb_settler {
+    struct lb_active_run *run;
+    pthread_t thread;
+    bool is_joined;
+    struct lb_model model;
+    struct lb_settled *settled;
+    struct lb_carried *carried; /* by log, at the end */
+    struct log *logs;
+    size_t n_logs;
+    uint64_t n_known;             /* chunks that were looked at */
+    struct lb_array whole, tails; /* struct place: chunks that are full, and others, in order */
+};
+
+static int add(struct lb_array *array, uint64_t chunk, uint32_t log)
+{
+    struct place *slot = lb_array_push(array, sizeof *slot);
+    if (slot == NULL)
+        return LB_E_MEMORY;
+    *slot = (struct place){chunk, log};
+    return 0;
+}
+
+static int grow_logs(struct lb_settler *s, size_t n)
+{
+    if (n <= s->n_logs)
+        return 0;
+    struct log *logs = realloc(s->logs, n * sizeof *logs);
+    if (logs == NULL)
+        return LB_E_MEMORY;
+    memset(logs + s->n_logs, 0, (n - s->n_logs) * sizeof *logs);
+    s->logs = logs;
+    s->n_logs = n;
+    return 0;
+}
+
+/* Looks at new chunks. One that is not written yet is looked at again, and so are those behind it.
+ * 0, or an error. */
+static int look(struct lb_settler *s)
+{
+    struct lb_error err;
+    const uint64_t n = lb_history_chunks(s->run->history);
+    for (; s->n_known < n; s->n_known++) {
+        struct lb_chunk chunk;
+        int rc = lb_history_look(s->run->history, s->n_known, &chunk, NULL, &err);
+        if (rc != 0 || chunk.state == LB_CHUNK_UNWRITTEN)
+            return rc;
+        rc = add(chunk.state == LB_CHUNK_TAIL ? &s->tails : &s->whole, s->n_known, chunk.log);
+        rc = rc != 0 ? rc : grow_logs(s, (size_t)chunk.log + 1);
+        if (rc != 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Appends the events of a chunk to its log. */
+static int append(struct lb_settler *s, const struct place *place)
+{
+    struct lb_error err;
+    struct lb_chunk chunk;
+    struct log *log = &s->logs[place->log];
+    if (log->room < log->n_seen + LB_CHUNK_EVENTS) {
+        size_t room = log->n_seen + log->n_seen / 2 + LB_CHUNK_EVENTS;
+        struct lb_event *events = realloc(log->events, room * sizeof *events);
+        if (events == NULL)
+            return LB_E_MEMORY;
+        log->events = events;
+        log->room = room;
+    }
+    int rc =
+        lb_history_look(s->run->history, place->chunk, &chunk, log->events + log->n_seen, &err);
+    log->n_seen += rc == 0 ? chunk.n : 0;
+    return rc;
+}
+
+/* Reads all that is recorded. *ret_is_whole: no tail was put away meanwhile. */
+static int collect(struct lb_settler *s, bool *ret_is_whole)
+{
+    const struct place *whole = s->whole.items, *tails = s->tails.items;
+    int rc = 0;
+    for (size_t i = 0; i < s->n_logs; i++)
+        s->logs[i].n_seen = s->logs[i].n_left;
+    for (size_t i = 0; i < s->whole.n && rc == 0; i++)
+        rc = append(s, &whole[i]);
+    for (size_t i = 0; i < s->n_logs; i++)
+        s->logs[i].n = s->logs[i].n_seen;
+    for (size_t i = 0; i < s->tails.n && rc == 0; i++)
+        rc = append(s, &tails[i]);
+    *ret_is_whole = lb_history_chunks(s->run->history) == s->n_known;
+    return rc;
+}
+
+/* Memory that a burst took is given back. */
+static void shrink(struct log *log)
+{
+    struct lb_event *events = realloc(log->events, (log->n_left + 1) * sizeof *events);
+    if (events == NULL)
+        return;
+    log->events = events;
+    log->room = log->n_left + 1;
+}
+
+/* All at once for a reader: a chunk that could not be taken out is passed over. */
+static int take_out(struct lb_settler *s)
+{
+    struct lb_error err;
+    const struct place *whole = s->whole.items;
+    int rc = 0;
+    for (size_t i = 0; i < s->whole.n; i++)
+        s->logs[whole[i].log].n_chunks++;
+    for (size_t i = 0; i < s->whole.n && rc == 0; i++)
+        rc = lb_history_take_out(s->run->history, whole[i].chunk, &err);
+    s->whole.n = 0;
+    return rc;
+}
+
+/* 0, or an error: then nothing more is dropped. */
+static int settle(struct lb_settler *s)
+{
+    const uint64_t now_ns = lb_now_ns(), until_ns = now_ns > LAG_NS ? now_ns - LAG_NS : 0;
+    struct lb_error err;
+    bool is_whole = false;
+    int rc = collect(s, &is_whole);
+    struct lb_settle_log *logs = calloc(s->n_logs + 1, sizeof *logs);
+    if (rc == 0 && logs == NULL)
+        rc = LB_E_MEMORY;
+    for (size_t i = 0; i < s->n_logs && rc == 0; i++)
+        logs[i] = (struct lb_settle_log){s->logs[i].events, s->logs[i].n, s->logs[i].n_seen};
+    if (rc == 0 && is_whole)
+        rc = lb_settle(s->settled, &s->model, logs, s->n_logs, until_ns, &err);
+    for (size_t i = 0; i < s->n_logs && rc == 0 && is_whole; i++) {
+        s->logs[i].n_left = logs[i].n;
+        shrink(&s->logs[i]);
+    }
+    if (rc == 0 && is_whole)
+        rc = take_out(s);
+    free(logs);
+    return rc;
+}
+
+static void *settler_main(void *arg)
+{
+    struct lb_settler *s = arg;
+    struct lb_team *team = s->run->team;
+    const uint64_t limit = s->run->request->history_limit;
+    int rc = 0;
+    while (rc == 0 && lb_team_wait(team, lb_now_ns() + LOOK_NS, LB_PHASE_DRAIN)) {
+        rc = look(s);
+        if (rc == 0 && s->whole.n * LB_CHUNK_EVENTS >= limit &&
+            s->n_known == lb_history_chunks(s->run->history))
+            rc = settle(s);
+    }
+    return NULL;
+}
+
+/* Why the record is kept whole; NULL: it is not. */
+static const char *refusal(const struct lb_active_run *run, const struct lb_model *model)
+{
+    const struct lb_scenario *scenario = run->request->scenario;
+    if (run->request->history_limit == 0 || run->request->history_path != NULL)
+        return "the user keeps the history";
+    if (run->peers != NULL || run->company != NULL)
+        return "it is joined with others";
+    if (lb_fault_is(scenario->fault, LB_FAULT_KILLS) || scenario->fault == LB_FAULT_POISON)
+        return "deaths are judged by the work of others around them";
+    if (scenario->rounds > 0 || scenario->rows > 0 || scenario->duplicate_ids ||
+        scenario->ids != LB_IDS_UNIQUE || run->plan.attributes != NULL || run->plan.groups > 0)
+        return "the scenario asks for all of it";
+    return lb_settle_refusal(model);
+}
+
+int lb_settler_start(struct lb_active_run *run, struct lb_error *err)
+{
+    struct lb_model model = lb_run_model(run, false, 0);
+    if (run->history == NULL || refusal(run, &model) != NULL)
+        return 0;
+    struct lb_settler *s = calloc(1, sizeof *s);
+    struct lb_settled *settled = lb_settled_new();
+    if (s == NULL || settled == NULL) {
+        free(s);
+        lb_settled_free(settled);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    }
+    s->run = run;
+    s->model = model;
+    s->settled = settled;
+    run->settler = s;
+    if (pthread_create(&s->thread, NULL, settler_main, s) == 0)
+        return 0;
+    s->is_joined = true;
+    return lb_fail(err, LB_E_ENV, "cannot start the thread that judges while the run goes on");
+}
+
+void lb_settler_join(struct lb_settler *s)
+{
+    if (s == NULL || s->is_joined)
+        return;
+    pthread_join(s->thread, NULL);
+    s->is_joined = true;
+}
+
+const struct lb_settled *lb_settler_result(struct lb_settler *s)
+{
+    if (s == NULL)
+        return NULL;
+    free(s->carried);
+    s->carried = calloc(s->n_logs + 1, sizeof *s->carried);
+    for (size_t i = 0; i < s->n_logs && s->carried != NULL; i++)
+        s->carried[i] =
+            (struct lb_carried){s->logs[i].events, s->logs[i].n_left, s->logs[i].n_chunks};
+    lb_history_carry(s->run->history, s->carried, s->carried != NULL ? s->n_logs : 0);
+    return lb_settled_events(s->settled) > 0 ? s->settled : NULL;
+}
+
+void lb_settler_free(struct lb_settler *s)
+{
+    if (s == NULL)
+        return;
+    for (size_t i = 0; i < s->n_logs; i++)
+        free(s->logs[i].events);
+    free(s->logs);
+    free(s->carried);
+    free(s->whole.items);
+    free(s->tails.items);
+    lb_settled_free(s->settled);
+    free(s);
+}
