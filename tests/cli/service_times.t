@@ -68,8 +68,23 @@ for my $case (
 my $phased = spew('phased.ini', "shape = queue\nproducers = 1\nrate = trace:$arrivals\nduration = 2s\n[phase a]\nshare = 50%\n[phase b]\nshare = 50%\nrate = 10/s\n");
 ($status, $out, $err) = lockbench('run', '-d', 'sqlite:', '-s', $queue, '-S', $phased);
 is($status, 2, 'a trace and phases with rates') or diag $out;
-like($err, qr/rate: 'trace:\S+' has phases, and so has the scenario/, '... are refused');
+like($err, qr/rate: 'trace:\S+': a trace has the rate of each moment, so no phase can have one: take `rate` out of the phases, or speed=2 for/, '... are refused');
 ($status, $out, $err) = lockbench('plan', '-d', 'sqlite:', '-s', $queue, '--demand', "trace:$arrivals");
 is($status, 2, 'a plan for a trace') or diag $out;
+
+# 100 arrivals in 100 s, half of them in the last tenth.
+my $peak = spew('peak.csv', join '', map { "$_\n" } (map { $_ * 1.8 } 0 .. 49), (map { 90.1 + $_ * 9.9 / 49 } 0 .. 49));
+for my $option ('--demand', '--rate') {
+    ($status, $out, $err) = lockbench('plan', '-d', 'sqlite:', '-s', $queue, $option, "trace:$peak");
+    is($status, 2, "plan $option trace: status");
+    like(
+        $err,
+        qr/^lockbench: option $option: a plan is for one rate, and 'trace:\S+' has 100 arrivals in 100 s: 1\/s, and 5\/s in its busiest tenth; plan for the latter, and check it by `run --rate trace:\S+`$/,
+        '... says both rates'
+    );
+}
+($status, $out, $err) = lockbench('plan', '-d', 'sqlite:', '-s', $queue, '--demand', 'trace:/no/such.csv');
+is($status, 2, 'plan for a trace that is not there: status');
+like($err, qr/^lockbench: option --demand: .*\/no\/such\.csv.*$/, '... one line');
 
 done_testing;

@@ -197,7 +197,7 @@ static int check_reference(const struct lb_report *report, struct lb_error *err)
 static int read_history_limit(struct lb_scheduler *state)
 {
     const char *text = state->campaign->args->history_limit;
-    if (lb_parse_count(text != NULL ? text : "2M", &state->history_limit) == 0)
+    if (lb_parse_count(text != NULL ? text : "500k", &state->history_limit) == 0)
         return 0;
     return lb_fail(&state->err, LB_E_USAGE,
                    "option --history-limit: '%s' is no number of events, such as 500k, or 0", text);

@@ -76,6 +76,37 @@ static int read_levels(struct lb_plan_question *question, const char *list, stru
     return 0;
 }
 
+/* A trace is no demand, but it has some: its mean, and that of its busiest tenth. */
+static int refuse_trace(const char *text, const char *option, struct lb_error *err)
+{
+    enum { PARTS = 10 };
+    struct lb_schedule schedule;
+    char length[32];
+    int rc = lb_schedule_open(&schedule, text, 0, err);
+    if (rc != 0)
+        return lb_fail_prefix(err, "option --%s", option);
+    const size_t n = schedule.n_trace;
+    const uint64_t last_ns = n > 0 ? schedule.trace[n - 1] : 0;
+    size_t most = 0, at = 0;
+    for (uint64_t part = 1; part <= PARTS; part++) {
+        const size_t before = at;
+        while (at < n && (part == PARTS || schedule.trace[at] < last_ns / PARTS * part))
+            at++;
+        most = at - before > most ? at - before : most;
+    }
+    lb_schedule_close(&schedule);
+    if (last_ns < PARTS)
+        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' has no arrivals at different times",
+                       option, text);
+    const double seconds = (double)last_ns / 1e9;
+    return lb_fail(
+        err, LB_E_USAGE,
+        "option --%s: a plan is for one rate, and '%s' has %zu arrivals in %s: %.3g/s, and "
+        "%.3g/s in its busiest tenth; plan for the latter, and check it by `run --rate %s`",
+        option, text, n, lb_format_ns(last_ns, length, sizeof length), (double)n / seconds,
+        (double)(most * PARTS) / seconds, text);
+}
+
 /* A plain rate: "800/s". */
 static int read_demand(struct lb_plan_question *question, const char *text, const char *option,
                        struct lb_error *err)
@@ -83,6 +114,8 @@ static int read_demand(struct lb_plan_question *question, const char *text, cons
     struct lb_schedule schedule;
     if (text == NULL)
         return 0;
+    if (lb_schedule_is_trace(text))
+        return refuse_trace(text, option, err);
     if (lb_schedule_init(&schedule, text, 0, err) != 0 || schedule.poisson || schedule.repeat ||
         schedule.n_phases != 1 || schedule.cycle_ns != UINT64_MAX)
         return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a rate such as 800/s", option,

@@ -108,7 +108,7 @@ static const struct flag flags[] = {
     {"no-record", 0, FLAG_SWITCH, TO(no_record), LB_FLAGS_RUN | LB_FLAGS_PLAN, NULL,
      "records no history: measures only, tests no guarantee"},
     {"history-limit", 0, FLAG_TEXT, TO(history_limit), LB_FLAGS_RUN, "N",
-     "judges and drops completed items of a queue each N events of its history (2M); 0: at the "
+     "judges and drops completed items of a queue each N events of its history (500k); 0: at the "
      "end"},
     {"keep-history", 0, FLAG_SWITCH, TO(keep_history), LB_FLAGS_RUN, NULL,
      "stores the recorded histories in the result's directory (needs -o)"},

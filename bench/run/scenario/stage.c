@@ -247,6 +247,12 @@ int lb_scenario_schedule(const struct lb_scenario *s, uint64_t seed,
         if (rc != 0 || !has_rates)
             return rc;
         lb_schedule_close(ret_schedule);
+        if (lb_schedule_is_trace(s->rate))
+            return lb_fail(
+                err, LB_E_USAGE,
+                "rate: '%s': a trace has the rate of each moment, so no phase can have one: "
+                "take `rate` out of the phases, or speed=2 for twice as many arrivals",
+                s->rate);
         if (ret_schedule->n_phases != 1 || phase->burst || phase->end_ns != UINT64_MAX)
             return lb_fail(err, LB_E_USAGE, "rate: '%s' has phases, and so has the scenario",
                            s->rate);
