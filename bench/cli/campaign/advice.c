@@ -3,6 +3,7 @@
  */
 #include "advice.h"
 
+#include "advice_attribute.h"
 #include "advice_back.h"
 
 #include <string.h>
@@ -662,30 +663,10 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "unique index on the group of items in hand refuse the second, or the claim "
                     "lock a row of the group. Or what ends an item sets a group free of which "
                     "another has an item: let it name the item's own group, and ask whose it is"};
-    case LB_G_UNIQUE:
-        return (struct lb_advice){
-            .text = "two puts that do not see each other add two items of one key: let a unique "
-                    "index on the key of unfinished items refuse the second. Or a put is refused "
-                    "without an item: believe a refusal only if the other item is committed"};
-    case LB_G_PRIORITY:
-    case LB_G_RATE:
-        return (struct lb_advice){
-            .quotes = {&o->begin},
-            .text = guarantee == LB_G_RATE
-                        ? "let a claim lock one row, and then count the last T: two windows side "
-                          "by side let twice as many begin, and so do a full bucket and its refill"
-                        : "order by the priority first, and lock only those that are claimed"};
-    case LB_G_KEY_LIMIT:
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end, &o->end},
-            .text = "two claims take the last place of a key together: let a claim lock a row of "
-                    "the key before it counts, or take the place with an UPDATE with the limit as "
-                    "condition. Or another worker's place is given back: let an end that changes "
-                    "no item give back nothing"};
     case LB_G_RECOVERY:
         return advise_queue_recovery(o, cell);
     default:
-        return (struct lb_advice){.text = NULL};
+        return lb_advise_attribute(o, guarantee);
     }
 }
 
