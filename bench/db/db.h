@@ -314,6 +314,8 @@ struct lb_db {
     int (*levels)(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
     /* The server's first process, if it is one of this machine; 0: it is not. Optional. */
     int32_t (*server_pid)(struct lb_conn *conn);
+    /* The connection's socket; -1: it has none. Optional. */
+    int (*socket)(const struct lb_conn *conn);
     /* Since when the server has been up, in us since 1970 by its own clock, and for how long:
      * another time after a restart, and after a crash that it recovered from by itself. LB_OK,
      * another answer, or an error. Optional. */

@@ -94,6 +94,25 @@ for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
     ok(scalar(grep { ($_->{server_cpu} || 0) > 0 } @rows), "$engine: CPU of the server");
 }
 
+# Bytes on the network: each question and its answer has some, and they are the workers' own. A Unix socket has no counts.
+for my $uri (split /\n/, $ENV{LB_TEST_TCP_URIS} // '') {
+    my ($engine) = $uri =~ /^(\w+)/;
+    ($status, $out, $err) = lockbench('run', '-s', 'skip-locked', '-d', $uri, '-S', 'idle', '--duration', '4200ms', '--series', $file, '-q');
+    @rows = grep { ($_->{net_sent_bytes_per_s} // '') ne '' && $_->{refusals_per_s} > 0 } rows_of($file);
+    ok(scalar(@rows), "$engine by TCP: bytes") or diag $err, slurp($file);
+    for my $way ('sent', 'received') {
+        my ($bytes, $questions) = (0, 0);
+        $bytes += $_->{"net_${way}_bytes_per_s"} * $_->{length_s}, $questions += $_->{refusals_per_s} * $_->{length_s} for @rows;
+        my $each = $questions > 0 ? $bytes / $questions : 0;
+        ok($each > 20 && $each < 2000, "$engine by TCP: bytes $way for a question") or diag $each, slurp($file);
+    }
+}
+for my $uri (grep { /socket/ } split /\n/, $ENV{LB_TEST_URIS} // '') {
+    my ($engine) = $uri =~ /^(\w+)/;
+    lockbench('run', '-s', 'skip-locked', '-d', $uri, '-S', 'idle', '--duration', '2200ms', '--series', $file, '-q');
+    ok(!(grep { $_->{net_sent_bytes_per_s} ne '' } rows_of($file)), "$engine by a socket: none");
+}
+
 # A table that is locked is not asked for its size: the run goes on, with a gap.
 my ($pg) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 SKIP: {

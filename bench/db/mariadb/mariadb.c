@@ -536,6 +536,7 @@ const struct lb_db lb_db_mariadb = {
     .counters = lb_maria_counters,
     .levels = lb_maria_levels,
     .server_pid = lb_maria_server_pid,
+    .socket = lb_maria_socket,
     .waits = lb_maria_waits,
     .whole_seconds = &lb_mariadb_whole_seconds,
     .exploring = &lb_mariadb_exploring,

@@ -59,6 +59,7 @@ int lb_maria_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *e
 int lb_maria_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
 int lb_maria_levels(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
 int32_t lb_maria_server_pid(struct lb_conn *conn);
+int lb_maria_socket(const struct lb_conn *conn);
 int lb_maria_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
 int lb_maria_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
                       struct lb_error *err);

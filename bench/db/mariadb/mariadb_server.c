@@ -237,6 +237,11 @@ int32_t lb_maria_server_pid(struct lb_conn *conn)
     return lb_proc_is(pid, "mariadbd") || lb_proc_is(pid, "mysqld") ? (int32_t)pid : 0;
 }
 
+int lb_maria_socket(const struct lb_conn *conn)
+{
+    return (int)mysql_get_socket(conn->my);
+}
+
 /* Uptime is in seconds, from the same clock reading as NOW(): the difference stays the same. */
 int lb_maria_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
                       struct lb_error *err)

@@ -437,6 +437,7 @@ const struct lb_db lb_db_postgres = {
     .counters = lb_pg_counters,
     .levels = lb_pg_levels,
     .server_pid = lb_pg_server_pid,
+    .socket = lb_pg_socket,
     .waits = lb_pg_waits,
     .has_question_operators = true,
     .whole_seconds = &lb_postgres_whole_seconds,

@@ -62,6 +62,7 @@ int lb_pg_cancel_sync(struct lb_conn *control, uint64_t *ret_n, struct lb_error 
 int lb_pg_facts(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
 int lb_pg_levels(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
 int32_t lb_pg_server_pid(struct lb_conn *conn);
+int lb_pg_socket(const struct lb_conn *conn);
 int lb_pg_counters(struct lb_conn *conn, lb_fact_fn *fact, void *arg, struct lb_error *err);
 int lb_pg_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
                    struct lb_error *err);

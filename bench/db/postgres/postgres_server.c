@@ -238,6 +238,11 @@ int32_t lb_pg_server_pid(struct lb_conn *conn)
     return lb_proc_is(pid, program) ? (int32_t)pid : 0;
 }
 
+int lb_pg_socket(const struct lb_conn *conn)
+{
+    return PQsocket(conn->pg);
+}
+
 /* A server that lost one of its processes ends all sessions and recovers, and its first process
  * lives on: the others are started anew, which only those see who may look at them. */
 int lb_pg_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,

@@ -11,6 +11,7 @@
 
 #include "books.h"
 #include "proc.h"
+#include "traffic.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,6 +49,8 @@ static const struct {
     [LB_G_LOCKS_WAITED] = {"locks_waited", "locks_waited", LEVEL},
     [LB_G_HISTORY_LENGTH] = {"history_length", "history_list_length", LEVEL},
     [LB_G_WAITING] = {"waiting", NULL, LEVEL},
+    [LB_G_NET_SENT] = {"net_sent_bytes_per_s", NULL, PER_S},
+    [LB_G_NET_RECEIVED] = {"net_received_bytes_per_s", NULL, PER_S},
 };
 
 const char *lb_gauge_name(enum lb_gauge gauge)
@@ -67,6 +70,7 @@ struct lb_gauges {
     struct lb_session session;
     bool has_session;
     pid_t server; /* 0: not on this machine */
+    struct lb_traffic traffic;
     pthread_t thread;
     pthread_mutex_t lock; /* of the next */
     struct answer last;
@@ -147,6 +151,12 @@ static void ask(struct lb_gauges *gauges)
     double cpu_ns = gauges->server > 0 ? lb_proc_cpu_ns(gauges->server) : -1;
     if (cpu_ns >= 0)
         answer.values[LB_G_SERVER_CPU] = cpu_ns / 1e9;
+    /* Sessions of other processes have their sockets there. */
+    if (is_open && db->socket != NULL && gauges->run->processes == NULL &&
+        !lb_conn_head(conn)->lost && lb_traffic_count(&gauges->traffic, db->socket(conn)) == 0) {
+        answer.values[LB_G_NET_SENT] = (double)gauges->traffic.sent;
+        answer.values[LB_G_NET_RECEIVED] = (double)gauges->traffic.received;
+    }
     answer.at_ns = lb_now_ns();
     pthread_mutex_lock(&gauges->lock);
     gauges->last = answer;
@@ -212,6 +222,7 @@ void lb_gauges_end(struct lb_gauges *gauges)
         return;
     pthread_join(gauges->thread, NULL);
     pthread_mutex_destroy(&gauges->lock);
+    free(gauges->traffic.sockets.items);
     free(gauges);
 }
 
@@ -241,8 +252,8 @@ static void take_server(struct lb_gauges *gauges, struct lb_interval *interval)
         return; /* the server has not answered since */
     double seconds = (double)(last.at_ns - gauges->taken.at_ns) / 1e9;
     for (int g = 0; g < LB_GAUGES; g++) {
-        if (gauge_list[g].counter == NULL && g != LB_G_SERVER_CPU && g != LB_G_WAITING)
-            continue;
+        if (g == LB_G_BACKLOG || g == LB_G_CPU || g == LB_G_MEMORY_BYTES)
+            continue; /* of this program */
         double value = last.values[g], change = value - gauges->taken.values[g];
         if (gauge_list[g].kind == LEVEL)
             interval->gauges[g] = value;

@@ -33,6 +33,8 @@ enum lb_gauge {
     LB_G_LOCKS_WAITED,
     LB_G_HISTORY_LENGTH, /* MariaDB: transactions that are not purged */
     LB_G_WAITING,        /* sessions of the run that wait */
+    LB_G_NET_SENT,       /* to the server over TCP, by the sessions of workers */
+    LB_G_NET_RECEIVED,
     LB_GAUGES
 };
 /* "server_cpu": the column of a series. */
