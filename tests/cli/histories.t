@@ -153,6 +153,10 @@ my (undef, $renewed) = lockbench('check', '--model', 'lease', '--claims', 'exclu
 like($renewed, qr/^fenced +not tested: a session may have ended, or not/m,
     'renewed_after_session.jsonl: the order of the grants is not known');
 
+my (undef, $beside) = lockbench('check', @owner, "$dir/release_beside_owner.jsonl");
+like($beside, qr/^exclusive +violated.*^owner-release +held/ms,
+    'release_beside_owner.jsonl: a worker that was let in beside the owner may own something of its own');
+
 # Names mean the same in all files of one call, and no two the same.
 my $again = spew('again.jsonl', <<'END');
 {"type":"invoke","f":"dequeue","process":0,"time":9}

@@ -159,7 +159,7 @@ static int add_hold(struct judge *judge, uint32_t number, uint64_t until)
     const struct lb_tie *tie = tie_of(judge->c, number);
     bool is_brief = hold->cut <= hold->start && tie == NULL;
     uint32_t grant = (uint32_t)judge->ops.n;
-    int rc = add_op(judge, (struct lb_spec_op){.low = hold->start,
+    int rc = add_op(judge, (struct lb_spec_op){.low = is_brief ? hold->cut : hold->start,
                                                .high = hold->start,
                                                .log = hold->log,
                                                .position = hold->event,
@@ -185,6 +185,7 @@ static int fill(struct judge *judge, const struct window *window, size_t next)
 {
     struct lb_case *c = judge->c;
     const struct recent *recent = &judge->resources[window->resource];
+    const struct lb_late_release *late = window->late;
     int rc = 0;
     judge->ops.n = 0;
     for (uint32_t i = 0; i < recent->n && rc == 0; i++)
@@ -193,11 +194,12 @@ static int fill(struct judge *judge, const struct window *window, size_t next)
     for (; next < c->holds.n && lb_holds(c)[c->order[next]].start <= window->high && rc == 0;
          next++) {
         const struct lb_hold *hold = &lb_holds(c)[c->order[next]];
-        /* Where a hold with an empty core was, the cores say. */
-        if (hold->resource == window->resource && hold->cut >= hold->start)
+        /* Where a hold with an empty core was, the cores say; within a tick its worker knows that
+         * it had been granted it. */
+        bool is_known = hold->cut >= hold->start || (late != NULL && hold->log == late->log);
+        if (hold->resource == window->resource && is_known)
             rc = add_hold(judge, c->order[next], window->high);
     }
-    const struct lb_late_release *late = window->late;
     if (rc != 0 || late == NULL)
         return rc;
     return add_op(judge, (struct lb_spec_op){.low = late->low,
