@@ -19,7 +19,14 @@ enum lb_release_semantics {
 /* Which items are the most urgent. */
 enum lb_priority { LB_PRIORITY_NONE, LB_PRIORITY_HIGHEST, LB_PRIORITY_LOWEST };
 
-enum lb_unique { LB_UNIQUE_NOT, LB_UNIQUE_UNTIL_DONE, LB_UNIQUE_UNTIL_CLAIMED };
+enum lb_unique {
+    LB_UNIQUE_NOT,
+    LB_UNIQUE_UNTIL_DONE, /* or in error: then the database may keep the key, in case it is cleared
+                           */
+    LB_UNIQUE_UNTIL_CLAIMED,
+    LB_UNIQUE_UNTIL_ENDED, /* as UNTIL_DONE, of a file in which an error is for good */
+    LB_UNIQUE_UNTIL_GONE   /* as UNTIL_CLAIMED, of a file in which a claim is for good */
+};
 
 /* A fact that the history cannot show, and that is only assumed. A guarantee that is violated with
  * the fact or without it, and not in both cases, is not judged. */

@@ -299,8 +299,9 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
     rc = rc != 0 ? rc : read_small(meta, "share_milli", &model.share_milli, err);
     rc = rc != 0 ? rc : read_number(meta, "unique", &unique, err);
     rc = rc != 0 ? rc : read_number(meta, "priority", &priority, err);
-    if (rc == 0 && (unique > LB_UNIQUE_UNTIL_CLAIMED || priority > LB_PRIORITY_LOWEST))
-        rc = lb_fail(err, LB_E_FILE, "the history's meta text has unique or priority above 2");
+    if (rc == 0 && (unique > LB_UNIQUE_UNTIL_GONE || priority > LB_PRIORITY_LOWEST))
+        rc = lb_fail(err, LB_E_FILE,
+                     "the history's meta text has unique above 4, or priority above 2");
     rc = rc != 0 ? rc : read_small(meta, "attempts", &model.attempts, err);
     rc = rc != 0 ? rc : read_number(meta, "tick_ms", &tick_ms, err);
     if (rc == 0 && tick_ms > MOST_TICK_MS)

@@ -31,7 +31,7 @@ sub file
     $claims =~ s/, recovery// if $section{cancel} || $section{sweep};
     return spew("$name.sql", join "\n", "-- strategy: $name", "-- shape: $shape", "-- claims: $claims", "-- option: $option = 60000",
         map { ("-- name: $_", $section{$_}) } grep { defined $section{$_} }
-            qw(setup put resource), 'claim', 'claim tx=one begin=immediate', qw(acquire renew complete release recover free error clear-all-errors sweep unregister enqueue cancel));
+            qw(setup put resource), 'claim', 'claim tx=one begin=immediate', qw(acquire renew complete release recover free error clear-all-errors sweep unregister enqueue), 'enqueue tx=one begin=immediate', 'cancel');
 }
 
 my @moves = ('-- require: row', 'DELETE FROM ready WHERE id = (SELECT min(id) FROM ready) RETURNING id, payload;',
@@ -95,6 +95,16 @@ my @table = (
         acquire => 'SELECT n AS token FROM line WHERE name = :resource AND n = :ticket AND n = (SELECT min(n) FROM line WHERE name = :resource);',
         release => 'DELETE FROM line WHERE name = :resource AND n = :ticket AND worker = :worker;',
         cancel => 'DELETE FROM line WHERE n <= :ticket;'],
+    ['recounts', 'lock', 'lease_ms', 'exclusive', ['UPDATE dispenser', 'INSERT INTO line', 'SELECT 1 FROM line'],
+        qr/ was granted resource 0 at /, 'after one has left the line, enqueue draws a place that another has',
+        setup => 'CREATE TABLE line (n integer NOT NULL, name text NOT NULL, worker text NOT NULL, PRIMARY KEY (name, worker));'
+            . 'CREATE TABLE dispenser (name text PRIMARY KEY, n integer NOT NULL);',
+        resource => 'INSERT INTO dispenser VALUES (:resource, 0);',
+        'enqueue tx=one begin=immediate' => "UPDATE dispenser SET n = (SELECT count(*) FROM line WHERE name = :resource) WHERE name = :resource;\n"
+            . 'INSERT INTO line (n, name, worker) SELECT n, name, :worker FROM dispenser WHERE name = :resource RETURNING n AS ticket;',
+        acquire => 'SELECT 1 FROM line WHERE name = :resource AND worker = :worker AND n = (SELECT min(n) FROM line WHERE name = :resource);',
+        release => 'DELETE FROM line WHERE name = :resource AND worker = :worker;',
+        cancel => 'DELETE FROM line WHERE name = :resource AND worker = :worker;'],
     ['dies-lock', 'lock', 'lease_ms', 'recovery', ['UPDATE held SET owner = :worker WHERE', 'UPDATE held SET until_ms'],
         qr/ is answered "busy" again and again/, 'a worker that dies between two statements of acquire', %lock,
         acquire => "-- require: row\nUPDATE held SET owner = :worker WHERE name = :resource AND (owner IS NULL OR until_ms < :now);\n"

@@ -25,7 +25,7 @@ for (['locked', 0, qr/no-loss +held/], ['read', 1, qr/no-loss is violated/])
 
 (undef, $out) = until_shown(sub { return $_[1] =~ /^# blocked on postgres breaks no-loss:$/m },
     'verify', '-s', $file, '-d', $postgres, '--opt', 'permit=read', '-q', '--budget', '20s');
-like($out, qr/^#   \S+blocked\.sql:\d+: INSERT INTO job .*\n#   \S+blocked\.sql:\d+: UPDATE job SET state = 'done'.*\n#   The fix: put depends on a row that it has read/m,
+like($out, qr/^#   \S+blocked\.sql:\d+: INSERT INTO job .*\n#   \S+blocked\.sql:\d+: UPDATE job SET state = 'done'.*\n(?:#   \S+blocked\.sql:\d+: .*\n)+#   The fix: put depends on a row that it has read/m,
     'what to change, and where');
 
 done_testing();

@@ -64,4 +64,10 @@ like($out, qr/recovery +violated/, 'a dead waiter is found');
 my ($n) = $out =~ /violation: (\d+) schedules? run/;
 cmp_ok($n // 99, '<=', 10, '... within ten schedules');
 
+# Claims of registered processes only: so is the process that drains the queue at the end.
+$text = slurp("$folder/heartbeat.sql");
+$text =~ s/^(-- name: claim \[sqlite\]\n.*?\nWHERE )/$1EXISTS (SELECT 1 FROM process WHERE name = :process) AND /ms or die 'no claim';
+($status, $out, $err) = lockbench('explore', '-s', spew('registered.sql', $text), '-d', 'sqlite:', '--steps', 'crash', '--workers', '1', '-q');
+like($out, qr/^ +no-loss +held\n +\S+ .*\n? *(?:.*\n)*? +recovery +held/m, 'a claim asks for the process: nothing is lost') or diag $out, $err;
+
 done_testing();

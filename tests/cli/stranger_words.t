@@ -44,7 +44,7 @@ like($err, qr/^# plainjob on sqlite breaks no-duplicate:\n(?:#   \S+plainjob\.sq
 like($out, qr/^# limit of recover: timeout_ms, as said in line 6/m, 'the plan in short');
 # It breaks owner-release as well, in most runs: once in some thirty items. A machine that stands still hides both.
 my ($words) = $out =~ /^# plainjob on sqlite breaks no-duplicate:\n((?:#   .*\n)+)/m;
-like($words // '', qr/without having been given back.*\n#   \S+plainjob\.sql:28: SELECT id, payload .*\n#   \S+plainjob\.sql:38: /,
+like($words // '', qr/without having been given back.*\n#   \S+plainjob\.sql:28: SELECT id, payload .*\n#   \S+plainjob\.sql:29: UPDATE work .*\n#   \S+plainjob\.sql:38: /,
     'what happened, and the lines that allow it');
 like($words // '', qr/^#   The fix: let recover take only claims older than its limit/m, 'what to change');
 my ($command) = ($words // '') =~ /^#   shown by: lockbench (.*)$/m;

@@ -39,6 +39,8 @@ for my $case (
 }
 
 # --- histories of others: "put ITEM KEY ANSWER", "take ITEM", "complete ITEM" ---
+my $until = 1;
+
 sub judged
 {
     my ($drained, @operations) = @_;
@@ -58,7 +60,7 @@ sub judged
         $line->(type => $answer eq 'duplicate' ? 'fail' : $answer, @what, $f eq 'take' ? () : @value, $answer eq 'duplicate' ? (error => 'duplicate') : ());
     }
     my $meta = qq({"type":"info","f":"meta","process":"nemesis","time":0,"index":0,"events":$n,"value":"shape=queue\\nclaims=unique\\n)
-        . qq(release=belief\\ndrained=$drained\\ncomplete=1\\nend_ns=1000000\\nunique=1\\n"}\n);
+        . qq(release=belief\\ndrained=$drained\\ncomplete=1\\nend_ns=1000000\\nunique=$until\\n"}\n);
     my ($status, $out, $err) = lockbench('check', spew('history.jsonl', $meta . $text));
     return ($status, $out . $err);
 }
@@ -81,4 +83,30 @@ for my $case (
     ok($wanted == 1 ? $got == 1 : $got != 1 && $got != 2, $name) or diag "$got: $said";
     like($said, $words, '... in words');
 }
+
+# Is a key free behind an error, or a claim? Until 3: it is, as the file clears no errors; until 4: as none comes back.
+for my $case ([1, 'error', 0], [3, 'error', 1], [2, 'take', 0], [4, 'take', 1], [3, 'take', 0]) {
+    ($until, my $end, my $wanted) = @$case;
+    my @ends = $end eq 'error' ? ('take 1', 'error 1') : ('take 1');
+    my ($got, $said) = judged(1, 'put 1 a', @ends, 'put 2 a duplicate');
+    is($got == 1 ? 1 : 0, $wanted, "a refusal behind: $end, until $until") or diag "$got: $said";
+}
+
+# --- files: keys of items that are in hand, or failed, and keys within a class ---
+my $folder = "$ENV{LB_SOURCE}/tests/strangers";
+my @hand = ('-S', 'steady', '--producers', 6, '--put-interval', '4ms', '--unique', 0.9, '--hold', 'exp:2ms', '--duration', '2s', '-q');
+for (['reserved', 'error=frees', 0, '--error', 0.2], ['reserved', 'error=keeps', 1, '--error', 0.2],
+    ['debounced', 'index=waiting', 0], ['debounced', 'index=unfinished', 1])
+{
+    my ($name, $option, $wanted, @more) = @$_;
+    my @command = ('run', '-s', "$folder/$name.sql", '-d', 'sqlite:', '--opt', $option, @hand, @more);
+    ($status, $out, $err) = $wanted ? until_shown(sub { return $_[0] == 1 }, @command) : lockbench(@command);
+    is($status, $wanted, "$name, $option: exit status") or diag $out, $err;
+    like($out, qr/^\s+unique\b.*: the put of item \d+ .*refused/ms, '... by the refusals') if $wanted;
+}
+($status, $out) = lockbench('verify', '-s', "$folder/debounced.sql", '-d', 'sqlite:', '-S', 'drain', '--classes', 2, '--format', 'tap', '-q');
+is($status, 0, 'a key that is unique in each class: not accused') or diag $out;
+unlike($out, qr/drain unique/, '... as it is not judged there');
+($status, $out) = lockbench('verify', '-s', "$folder/reserved.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ unique in hand /m, 'it is planned');
 done_testing();

@@ -50,8 +50,19 @@ static size_t first_record(const struct lb_case *c, uint64_t id)
 static bool ends(const struct lb_case *c, const struct lb_item_record *e)
 {
     if (e->op == LB_OP_ITEM)
-        return c->model->unique == LB_UNIQUE_UNTIL_CLAIMED || (e->flags & LB_EVF_FINAL) != 0;
+        return c->model->unique == LB_UNIQUE_UNTIL_CLAIMED ||
+               c->model->unique == LB_UNIQUE_UNTIL_GONE || (e->flags & LB_EVF_FINAL) != 0;
     return e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR;
+}
+
+/* Is the key free for good behind this? One in error may still count for the database, and one
+ * that is claimed come back, unless the file has no statement for that. */
+static bool is_final(const struct lb_case *c, const struct lb_item_record *e)
+{
+    if (e->op == LB_OP_ITEM)
+        return e->type == LB_EV_OK && c->model->unique == LB_UNIQUE_UNTIL_GONE;
+    return lb_item_certain(e) &&
+           (e->op == LB_OP_COMPLETE || c->model->unique == LB_UNIQUE_UNTIL_ENDED);
 }
 
 static void follow(const struct lb_case *c, struct one *one)
@@ -70,8 +81,7 @@ static void follow(const struct lb_case *c, struct one *one)
         if (!ends(c, e))
             continue;
         one->to = e->low < one->to ? e->low : one->to;
-        /* One in error may still count for the database, and one that is claimed come back. */
-        if (e->op == LB_OP_COMPLETE && lb_item_certain(e) && e->high < one->done && !comes_back)
+        if (is_final(c, e) && e->high < one->done && !comes_back)
             one->done = e->high;
     }
 }

@@ -458,6 +458,12 @@ static bool is_cancelled(const struct lb_outlook *o, enum lb_guarantee guarantee
 static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_report *report,
                                     enum lb_guarantee guarantee, const struct lb_cell *cell)
 {
+    if (is_cancelled(o, guarantee, cell) && o->enqueue.line != 0 &&
+        strcmp(o->leave_line.text, o->end.text) == 0)
+        return (struct lb_advice){
+            .quotes = {&o->enqueue, &o->begin},
+            .text = "after one has left the line, enqueue draws a place that another has, or that "
+                    "is before another's: count the numbers up in a row that stays"};
     if (is_cancelled(o, guarantee, cell))
         return (struct lb_advice){
             .quotes = {o->cancel.line != 0 ? &o->cancel : &o->leave_line},
@@ -675,6 +681,10 @@ struct lb_advice lb_advise(const struct lb_outlook *outlook, const struct lb_rep
 {
     if (are_clocks_apart(cell))
         return advise_clocks(outlook);
-    return outlook->shape == LB_LOCK ? advise_lock(outlook, report, guarantee, cell)
-                                     : advise_queue(outlook, report, guarantee, cell);
+    if (outlook->shape == LB_QUEUE)
+        return advise_queue(outlook, report, guarantee, cell);
+    struct lb_advice advice = advise_lock(outlook, report, guarantee, cell);
+    if (guarantee == LB_G_EXCLUSIVE && outlook->features.has_capacity)
+        advice.quotes[3] = &outlook->resource; /* it may make too many places */
+    return advice;
 }

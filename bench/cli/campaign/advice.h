@@ -7,7 +7,7 @@
 #include "outlook.h"
 
 struct lb_advice {
-    const struct lb_quote *quotes[3]; /* the outlook's; NULL, or of line 0: none */
+    const struct lb_quote *quotes[4]; /* the outlook's; NULL, or of line 0: none */
     const char *text;                 /* NULL: nothing is known to help */
 };
 

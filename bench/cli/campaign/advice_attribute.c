@@ -4,12 +4,19 @@
 struct lb_advice lb_advise_attribute(const struct lb_outlook *o, enum lb_guarantee guarantee)
 {
     switch (guarantee) {
+    case LB_G_ATTEMPTS:
+        return (struct lb_advice){
+            .quotes = {&o->begin, &o->back, &o->recover},
+            .text = "count each attempt in the statement that claims, so that a dead worker's "
+                    "counts as well, and let claim, retry and recover all refuse an item that has "
+                    "had its number of attempts"};
     case LB_G_UNIQUE:
         return (struct lb_advice){
-            .quotes = {&o->put},
+            .quotes = {&o->unique_index, &o->put, &o->end, &o->error},
             .text = "two puts that do not see each other add two items of one key: let a unique "
                     "index on the key of unfinished items refuse the second. Or a put is refused "
-                    "without an item: believe a refusal only if the other item is committed"};
+                    "without an item: believe a refusal only if the other item is committed, and "
+                    "let each end of an item, also an error, free its key"};
     case LB_G_PRIORITY:
         return (struct lb_advice){
             .quotes = {&o->begin, &o->put},

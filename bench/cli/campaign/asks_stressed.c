@@ -598,6 +598,29 @@ static void stop_workers(struct lb_asking *m)
     set(ask, "recovery-bound", lb_asking_claims(m, LB_G_RECOVERY) ? "2s" : "0");
 }
 
+/* Keys that are free for a moment; and those of items that are in hand for a while, or in error. */
+static void put_again(struct lb_asking *m)
+{
+    static const char *const at_once[] = {"producers", "6",      "put-interval", "0", "hold",
+                                          "0",         "unique", "0.9",          NULL};
+    static const char *const kept[] = {"producers", "6",      "put-interval", "4ms", "hold",
+                                       "exp:2ms",   "unique", "0.9",          NULL};
+    if (!lb_asking_claims(m, LB_G_UNIQUE))
+        return;
+    struct lb_ask *ask =
+        add_stressed(m, "steady", NULL, 2000,
+                     "it claims unique: producers put items of one unique key together");
+    snprintf(ask->name, sizeof ask->name, "unique");
+    set_all(ask, at_once);
+    ask =
+        add_stressed(m, "steady", NULL, 2000,
+                     "it claims unique: items of a key are put while one is worked on, or failed");
+    snprintf(ask->name, sizeof ask->name, "unique in hand");
+    set_all(ask, kept);
+    if (m->outlook->features.has_error)
+        set(ask, "error", "0.2");
+}
+
 static void stress_queue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -621,14 +644,7 @@ static void stress_queue(struct lb_asking *m)
     if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
         work_in(m, LB_G_GROUP_EXCLUSIVE);
     stress_attributes(m);
-    if (lb_asking_claims(m, LB_G_UNIQUE)) {
-        static const char *const keys[] = {"producers", "6",      "put-interval", "0", "hold",
-                                           "0",         "unique", "0.9",          NULL};
-        ask = add_stressed(m, "steady", NULL, 2000,
-                           "it claims unique: producers put items of one unique key together");
-        snprintf(ask->name, sizeof ask->name, "unique");
-        set_all(ask, keys);
-    }
+    put_again(m);
     if (lb_asking_claims(m, LB_G_PRIORITY)) {
         static const char *const few[] = {"backlog",           "300", "hold", "2ms", "priority",
                                           "0:0.4,1:0.3,9:0.3", NULL};

@@ -7,6 +7,7 @@
 #include "outlook.h"
 
 #include "asks.h"
+#include "program_lex.h"
 
 #include <string.h>
 
@@ -144,16 +145,37 @@ static void quote_section(const struct lb_program *program, enum lb_section_name
             quote(program, section->statements[i].line, first->line == 0 ? first : last);
 }
 
+static void quote_statements(const struct lb_program *program, struct lb_outlook *outlook)
+{
+    static const char *const unique[] = {"unique", NULL}, *const called[] = {"trigger", "function",
+                                                                             NULL};
+    for (int name = 0; name < LB_SECTIONS; name++) {
+        const struct lb_section *section = &program->sections[name];
+        for (size_t i = 0; i < section->n_statements && outlook->n_statements < LB_QUOTED; i++) {
+            struct lb_quote *ret = &outlook->statements[outlook->n_statements++];
+            const char *sql = section->statements[i].sql;
+            quote(program, section->statements[i].line, ret);
+            ret->section = name;
+            if (name == LB_S_SETUP && lb_sql_has_any(sql, program->db->dialect, unique))
+                outlook->unique_index = *ret;
+            if (name == LB_S_SETUP && outlook->trigger.line == 0 &&
+                lb_sql_has_any(sql, program->db->dialect, called))
+                outlook->trigger = *ret;
+            if (name == LB_S_RESOURCE && i == 0)
+                outlook->resource = *ret;
+        }
+    }
+}
+
 static void quote_all(const struct lb_program *program, struct lb_outlook *outlook)
 {
     const struct lb_features *f = &outlook->features;
     const struct lb_section *begin =
         &program->sections[program->shape == LB_LOCK ? LB_S_ACQUIRE : LB_S_CLAIM];
+    quote_statements(program, outlook);
     quote(program, f->begin_line, &outlook->begin);
     if (begin->n_statements > 1)
         quote(program, begin->statements[begin->n_statements - 1].line, &outlook->begin_end);
-    for (size_t i = 1; i + 1 < begin->n_statements && i <= LB_BETWEEN; i++)
-        quote(program, begin->statements[i].line, &outlook->between[i - 1]);
     quote(program, f->unasked_line, &outlook->unasked);
     quote(program, f->cancel_line, &outlook->cancel);
     quote(program, f->end_line, &outlook->end);

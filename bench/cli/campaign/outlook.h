@@ -18,7 +18,7 @@
 enum {
     LB_ASKS = 48,
     LB_ASK_KEYS = 20,
-    LB_BETWEEN = 4,
+    LB_QUOTED = 64,         /* statements of a file */
     LB_OUTLOOK_RESERVE = 12 /* that part of a budget is for setting up and judging */
 };
 
@@ -37,6 +37,7 @@ struct lb_ask {
 /* A line of the file, for a verdict to speak of. */
 struct lb_quote {
     int line; /* 0: there is none */
+    int section;
     char text[100];
 };
 
@@ -45,12 +46,14 @@ struct lb_outlook {
     char engine[32];
     enum lb_shape shape;
     unsigned claims;
-    struct lb_quote begin, begin_end;    /* the first and the last statement of acquire or claim, */
-    struct lb_quote between[LB_BETWEEN]; /* ... and those between them */
-    struct lb_quote end, end_last;       /* those of release; the last only if it is another one */
+    struct lb_quote statements[LB_QUOTED]; /* all, section by section */
+    size_t n_statements;
+    struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
+    struct lb_quote end, end_last;    /* those of release; the last only if it is another one */
     struct lb_quote unasked, renew, recover_first, recover, beat, sweep, clock, by_worker,
         by_server;
-    struct lb_quote token, put, back, enqueue, operator, cancel;
+    struct lb_quote token, put, back, enqueue, operator, cancel, resource;
+    struct lb_quote unique_index, trigger; /* of setup; trigger: or a function */
     /* the first statement of each that changes something, and the last one, if it is another */
     struct lb_quote free, free_last, error, error_last, leave, leave_line, stop;
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */

@@ -85,6 +85,23 @@ static void print_quote(const struct lb_outlook *outlook, const struct lb_quote 
                 lb_shown(quote->text, text, sizeof text));
 }
 
+/* All statements of the section of that line; of setup, which makes all tables, that line. */
+static void print_section(const struct lb_outlook *outlook, const struct lb_quote *quote,
+                          unsigned *printed, FILE *out)
+{
+    int section = LB_S_SETUP;
+    for (size_t i = 0; i < outlook->n_statements; i++)
+        if (outlook->statements[i].line == quote->line)
+            section = outlook->statements[i].section;
+    if (section == LB_S_SETUP)
+        print_quote(outlook, quote, out);
+    for (size_t i = 0; i < outlook->n_statements && (*printed & 1u << section) == 0; i++)
+        if (outlook->statements[i].section == section && section != LB_S_SETUP &&
+            (i == 0 || outlook->statements[i].line != outlook->statements[i - 1].line))
+            print_quote(outlook, &outlook->statements[i], out);
+    *printed |= 1u << section;
+}
+
 /* The lines that allow it, and what to change. Of what takes several statements, all are. */
 static void print_advice(const struct lb_outlook *outlook, const struct lb_report *report,
                          const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
@@ -92,16 +109,12 @@ static void print_advice(const struct lb_outlook *outlook, const struct lb_repor
     struct lb_advice advice = {.text = NULL};
     if (!outlook->is_guest && lb_file_before(cell->file) == NULL) /* of two: which one is wrong? */
         advice = lb_advise(outlook, report, guarantee, cell);
-    for (size_t i = 0, last = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++) {
-        const struct lb_quote *quote = advice.quotes[i];
-        if (quote == NULL || quote->line == 0 || (size_t)quote->line == last)
-            continue;
-        for (size_t k = 0; i > 0 && quote == &outlook->begin_end && k < LB_BETWEEN; k++)
-            if (advice.quotes[i - 1] == &outlook->begin)
-                print_quote(outlook, &outlook->between[k], out);
-        print_quote(outlook, quote, out);
-        last = (size_t)quote->line;
-    }
+    unsigned printed = 0;
+    for (size_t i = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++)
+        if (advice.quotes[i] != NULL && advice.quotes[i]->line != 0)
+            print_section(outlook, advice.quotes[i], &printed, out);
+    if (advice.text != NULL)
+        print_quote(outlook, &outlook->trigger, out); /* part of what writes */
     if (advice.text != NULL)
         fprintf(out, "#   The fix: %s\n", advice.text);
 }

@@ -167,6 +167,10 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
         r = give_back_all(testbed, err);
         first = testbed->control_log.n_events;
     }
+    if (r == LB_OK && lb_strategy_has(&testbed->strategy_plan, LB_S_REGISTER)) {
+        r = plan->strategy->flow->class(&testbed->control_actor, LB_S_REGISTER, err);
+        r = r < 0 ? r : LB_OK; /* a claim may ask for a process that is registered */
+    }
     if (r == LB_OK && back > 0)
         r = lb_testbed_put(&testbed->control_op, back, err);
     testbed->gave_back = testbed->gave_back || back > 0;

@@ -35,7 +35,7 @@ void lb_classes_prove(const struct lb_active_run *run, struct lb_proof *ret_proo
     else
         snprintf(ret_proof->text, sizeof ret_proof->text,
                  "every item went to a worker of its own class: %llu items of %llu classes in one "
-                 "table; fifo is within a class, and was not judged",
+                 "table; order, keys and limits may be within a class, and were not judged",
                  (unsigned long long)outcome->n_items,
                  (unsigned long long)run->request->scenario->classes);
 }

@@ -1,6 +1,8 @@
 /* From a file's facts to the judge's doubts: see facts.h. */
 #include "facts.h"
 
+#include "program_features.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +26,27 @@ void lb_facts_ask_strangers(const struct lb_program *program, struct lb_model *m
         program->strangers_line);
 }
 
+/* A key is free for good where the file has no statement by which its item comes back. */
+static enum lb_unique until(const struct lb_program *program, const struct lb_model *model)
+{
+    static const enum lb_section_name backs[] = {
+        LB_S_CLEAR_ERROR, LB_S_CLEAR_ALL_ERRORS, LB_S_FREE,  LB_S_RETRY, LB_S_RESET_ALL,
+        LB_S_SWEEP,       LB_S_RECOVER,          LB_S_ERROR, LB_S_STOP};
+    const enum lb_unique unique = (enum lb_unique)program->unique;
+    const bool is_claimed = unique == LB_UNIQUE_UNTIL_CLAIMED;
+    if (program->n_statements == 0) /* a program's: it is not known */
+        return unique;
+    for (size_t i = 0; i < (is_claimed ? sizeof backs / sizeof backs[0] : 2); i++)
+        if (program->sections[backs[i]].present)
+            return unique;
+    if (unique == LB_UNIQUE_NOT ||
+        (is_claimed &&
+         (model->lease || program->guesses[LB_GUESS_LEASE].line != 0 ||
+          program->sections[LB_S_CLAIM].tx == LB_TX_HOLD || lb_program_locks_sessions(program))))
+        return unique;
+    return is_claimed ? LB_UNIQUE_UNTIL_GONE : LB_UNIQUE_UNTIL_ENDED;
+}
+
 void lb_facts_take(const struct lb_program *program, struct lb_model *model)
 {
     static const enum lb_doubted doubted[LB_GUESSES] = {
@@ -34,7 +57,7 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model)
     if (program == NULL)
         return;
     model->attempts = program->attempts;
-    model->unique = (enum lb_unique)program->unique;
+    model->unique = until(program, model);
     model->priority = (enum lb_priority)program->priority;
     model->key_limit = program->key_limit;
     model->share_milli = program->share_milli;

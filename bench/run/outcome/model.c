@@ -13,6 +13,11 @@ struct lb_model lb_run_model(const struct lb_active_run *run, bool complete, uin
 {
     const struct lb_strategy *strategy = run->request->strategy;
     const struct lb_scenario *scenario = run->request->scenario;
+    /* Each class may have an order, keys and limits of its own, and the history knows no class. */
+    static const unsigned within_class = LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PRIORITY) |
+                                         LB_G_BIT(LB_G_UNIQUE) | LB_G_BIT(LB_G_KEY_LIMIT) |
+                                         LB_G_BIT(LB_G_GROUP_EXCLUSIVE) | LB_G_BIT(LB_G_RATE) |
+                                         LB_G_BIT(LB_G_SHARE);
     enum { CLOCKS_NS = 2000000 }; /* the database's clock need not tick as finely as ours */
     uint64_t period_ns = scenario->period_ns > CLOCKS_NS ? scenario->period_ns - CLOCKS_NS : 0;
     struct lb_scenario whole = *scenario; /* of all ranks */
@@ -23,10 +28,8 @@ struct lb_model lb_run_model(const struct lb_active_run *run, bool complete, uin
         .n_resources = run->plan.n_resources,
         .capacity = run->capacity,
         .lease = strategy->is_lease,
-        /* Each class has an order of its own, and the history knows no class. */
-        .claims = strategy->claims & ~(scenario->shape == LB_QUEUE && scenario->classes > 1
-                                           ? LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PRIORITY)
-                                           : 0U),
+        .claims = strategy->claims &
+                  ~(scenario->shape == LB_QUEUE && scenario->classes > 1 ? within_class : 0U),
         .release = LB_RELEASE_BELIEF,
         .drained = run->team != NULL && atomic_load(&run->team->drained),
         .complete = complete,

@@ -3,8 +3,8 @@
  *
  * The class of an item follows from its number, so that a worker that claims one can tell if it is
  * of its own class: the backlog is cut into equal parts, and later items go to one class after the
- * other. A queue keeps its order only within a class; the history knows no class, so that fifo is
- * not judged. Source: article of 1999 on a list of tasks in Oracle.
+ * other. A queue keeps its order, and its keys, only within a class; the history knows no class, so
+ * that these are not judged. Source: article of 1999 on a list of tasks in Oracle.
  */
 #include "classes.h"
 
