@@ -33,7 +33,7 @@ for my $uri (grep { defined } 'sqlite:', $postgres) {
 }
 ($status, undef, $err) = lockbench('explore', '-s', "$folder/plainjob.sql", '-d', 'sqlite:', '--frees', '1');
 is($status, 2, '--frees without a section free: refused');
-like($err, qr/plainjob has no section free, which --frees runs/, '... in words');
+like($err, qr/plainjob has no section free or retry, which --frees runs/, '... in words');
 
 # A completion in two commits: the item may be done, and need not come back.
 (my $text = slurp($file)) =~ s/^-- name: complete\n.*?\n\n/-- name: complete\n-- require: row
@@ -69,5 +69,24 @@ $text = slurp("$folder/heartbeat.sql");
 $text =~ s/^(-- name: claim \[sqlite\]\n.*?\nWHERE )/$1EXISTS (SELECT 1 FROM process WHERE name = :process) AND /ms or die 'no claim';
 ($status, $out, $err) = lockbench('explore', '-s', spew('registered.sql', $text), '-d', 'sqlite:', '--steps', 'crash', '--workers', '1', '-q');
 like($out, qr/^ +no-loss +held\n +\S+ .*\n? *(?:.*\n)*? +recovery +held/m, 'a claim asks for the process: nothing is lost') or diag $out, $err;
+
+# What is given back is claimed by nobody, as something of the claim before is still there.
+for (['deletes', 0, 'held'], ['leaves', 1, 'violated']) {
+    my ($free, $wanted, $verdict) = @$_;
+    ($status, $out, $err) = lockbench('explore', '-s', "$folder/two-tables.sql", '-d', 'sqlite:', '-q', '--opt', "free=$free");
+    is($status, $wanted, "two tables, free=$free: exit status") or diag $out, $err;
+    like($out, qr/^ +no-loss +$verdict$/m, "... no-loss is $verdict");
+}
+
+# A retry that comes too late, of a file without free.
+for (['receipt', 0, 'held'], ['number', 1, 'violated']) {
+    my ($asks, $wanted, $verdict) = @$_;
+    ($status, $out, $err) = lockbench('explore', '-s', "$folder/late-retry.sql", '-d', 'sqlite:', '-q', '--opt', "retry=$asks", '--frees', '1',
+        '--items', '1', '--steps', 'clock');
+    is($status, $wanted, "late retry, by its $asks: exit status") or diag $out, $err;
+    like($out, qr/^ +owner-release +$verdict$/m, "... owner-release is $verdict");
+}
+($status, $out) = lockbench('verify', '-s', "$folder/late-retry.sql", '-d', 'sqlite:', '--plan');
+like($out, qr/^ +\d+ explore\+free .*\n(?:.*\n)* +\d+ give back late .*\n(?:.*\n)* +\d+ queue-overrun /m, 'both are planned, before others');
 
 done_testing();

@@ -79,9 +79,11 @@ static void explore_lost_items(struct lb_asking *m)
         ask->explored.workers = ask->explored.deaths = 1;
         ask->explored.items = ask->explored.batch = 2;
     }
-    if (!f->has_free)
+    if (!f->has_free && !f->has_retry)
         return;
-    ask = add_explored(m, "explore+free+crash", "it has free: a worker that gives back dies, too");
+    ask = add_explored(m, "explore+free+crash",
+                       f->has_free ? "it has free: a worker that gives back dies, too"
+                                   : "it has retry: a worker whose item failed dies, too");
     ask->explored.deaths = ask->explored.frees = ask->explored.workers = 1;
 }
 
@@ -131,12 +133,13 @@ static void explore_late_ends(struct lb_asking *m)
     if (!lb_features_lease(f) && !recovers)
         return;
     for (int fails = 0; fails < 2; fails++) {
-        if (!(fails ? f->has_error : f->has_free))
+        if (fails ? !f->has_error : !f->has_free && !f->has_retry)
             continue;
         struct lb_ask *ask =
             add_explored(m, fails ? "explore+error" : "explore+free",
-                         fails ? "it has error: an item fails, perhaps too late"
-                               : "it has free: an item is given back, perhaps too late");
+                         fails         ? "it has error: an item fails, perhaps too late"
+                         : f->has_free ? "it has free: an item is given back, perhaps too late"
+                                       : "it has retry: an item fails, perhaps too late");
         ask->explored.items = ask->explored.ticks = 1;
         ask->explored.rescuers = recovers;
         ask->explored.preemptions = lb_asking_on_server(m);

@@ -345,6 +345,11 @@ static void end_late(struct lb_asking *m, const char *scenario)
 static void rescue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
+    /* Some of these items are completed late, too: see the order in stress_lock. */
+    if (f->lease != NULL)
+        end_late(m, "queue-overrun");
+    else if (f->has_recover && f->recovers_by_time)
+        end_late(m, "queue-rescue");
     if (f->lease != NULL)
         add_stressed(m, "queue-overrun", NULL, 3000,
                      f->unasked_line != 0
@@ -365,10 +370,6 @@ static void rescue(struct lb_asking *m)
             m, "queue-rescue",
             "recover asks for no time: it frees what the living have too, and is not run "
             "beside them");
-    if (f->lease != NULL)
-        end_late(m, "queue-overrun");
-    else if (f->has_recover && f->recovers_by_time)
-        end_late(m, "queue-rescue");
 }
 
 /* Puts wait before they commit, and consumers are faster than these: a claim in order of numbers

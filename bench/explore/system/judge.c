@@ -194,7 +194,10 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     testbed->control.gate = NULL;
     testbed->written = LB_TOUCHES_ALL;
     date_drain(testbed, first);
-    *ret_drained = r == LB_EMPTY;
+    /* There is no other worker: a duplicate of what one left behind is refused for ever. */
+    bool is_refused =
+        r == LB_DUPLICATE && !plan->strategy->is_lease && testbed->n_deaths + testbed->n_cuts == 0;
+    *ret_drained = r == LB_EMPTY || is_refused;
     return r < 0 ? r : 0;
 }
 

@@ -227,13 +227,15 @@ static int lock_round(struct script *script, uint32_t resource, struct lb_error 
 static int end_item(struct lb_task *task, struct lb_item *item, enum lb_op which,
                     struct lb_error *err)
 {
+    const bool is_retried = which == LB_OP_FREE && !lb_strategy_has(task->actor.plan, LB_S_FREE);
     int r;
     task->n_refusals = 0;
     do {
         r = begin_try(task, LB_STEP_LEAVE, err);
         if (r != 0)
             return r;
-        r = lb_operate_item(&task->op, which, item, err);
+        r = is_retried ? lb_operate_retry(&task->op, item, err)
+                       : lb_operate_item(&task->op, which, item, err);
     } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
         lb_task_note(task,

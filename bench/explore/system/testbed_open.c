@@ -322,7 +322,7 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
     if (plan->renewals > 0)
         played |= 1u << LB_S_RENEW;
     if (plan->frees > 0)
-        played |= 1u << LB_S_FREE;
+        played |= 1u << LB_S_FREE | 1u << LB_S_RETRY;
     if (plan->errors)
         played |= 1u << LB_S_ERROR | 1u << LB_S_CLEAR_ERROR | 1u << LB_S_CLEAR_ALL_ERRORS |
                   1u << LB_S_RESET_ALL;
@@ -455,8 +455,10 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
          !lb_section_has_param(&testbed->program->sections[LB_S_CLAIM], LB_SLOT_CLASS)))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no :class in claim, which --also=others uses",
                        plan->strategy->name);
-    if (plan->frees > 0 && (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_FREE)))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free, which --frees runs",
+    if (plan->frees > 0 &&
+        (lb_testbed_has_programs(testbed) ||
+         (!has_section(testbed, LB_S_FREE) && !has_section(testbed, LB_S_RETRY))))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free or retry, which --frees runs",
                        plan->strategy->name);
     testbed->explored_items = (struct lb_explored_items){
         .source = {.value_of = explored_value},
