@@ -36,6 +36,7 @@ void lb_settled_free(struct lb_settled *settled)
         return;
     free(settled->logs);
     free(settled->pages.items);
+    free(settled->again.items);
     free(settled);
 }
 
@@ -67,6 +68,15 @@ bool lb_settled_has(const struct lb_settled *settled, uint64_t id)
     size_t i = page_from(settled, id / PAGE);
     return i < settled->pages.n && pages[i].number == id / PAGE &&
            (pages[i].bits[id % PAGE / BITS] >> id % BITS & 1) != 0;
+}
+
+bool lb_settled_is_again(const struct lb_settled *settled, uint64_t id)
+{
+    const uint64_t *again = settled->again.items;
+    for (size_t i = 0; i < settled->again.n; i++)
+        if (again[i] == id)
+            return true;
+    return false;
 }
 
 bool lb_settled_add(struct lb_settled *settled, uint64_t id)
@@ -144,7 +154,7 @@ static void judge_again(struct lb_case *c, const struct lb_id *id)
 {
     const struct lb_settled *settled = c->model->settled;
     if (id->is_claimed && !id->is_put && !settled->has_openers && !c->may_have_reopened &&
-        id->claim_low > settled->until_ns) {
+        (id->claim_low > settled->until_ns || lb_settled_is_again(settled, id->id))) {
         report_again(c, id, LB_G_NO_DUPLICATE);
         if ((c->model->claims & LB_G_BIT(LB_G_ONCE)) != 0)
             report_again(c, id, LB_G_ONCE);

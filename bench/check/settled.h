@@ -17,11 +17,14 @@ struct lb_settled {
     bool has_openers;  /* operations that give items back that had been ended */
     struct lb_settled_log *logs;
     size_t n_logs;
+    struct lb_array again; /* uint64_t: ids that were claimed again, for certain */
     struct lb_array pages; /* of settled.c */
 };
 
 /* True if the item was settled. NULL is allowed. */
 bool lb_settled_has(const struct lb_settled *settled, uint64_t id);
+/* True if it was then claimed again, for certain. */
+bool lb_settled_is_again(const struct lb_settled *settled, uint64_t id);
 /* Before the logs are read: the counts go on from those of the dropped part. */
 void lb_settled_begin(struct lb_case *c);
 /* After all judges: judges items that came again. */

@@ -241,6 +241,36 @@ static bool spread(struct settling *s)
     return is_any;
 }
 
+/* True if the unit claimed the item, with a request after all that was dropped. */
+static bool claims_again(const struct settling *s, const struct unit *unit, uint64_t id)
+{
+    const struct lb_event *e = events_of(s, unit);
+    bool is_noted = false, is_claimed = false;
+    for (uint32_t i = 0; i < unit->n; i++) {
+        is_noted = is_noted || (e[i].op == LB_OP_ITEM && e[i].value == id);
+        is_claimed = is_claimed || (is_noted && e[i].op == LB_OP_CLAIM && e[i].type == LB_EV_OK);
+    }
+    return is_claimed && e->time_ns > s->settled->until_ns;
+}
+
+/* Remembers dropped items that were certainly claimed again: what is dropped later would leave open
+ * whether that was later. 0 or LB_E_MEMORY. */
+static int find_again(struct settling *s, const struct lb_key *names, size_t n)
+{
+    enum { MOST = 64 }; /* more do not change the verdict */
+    const struct unit *units = s->units.items;
+    bool is_any = false;
+    if (s->settled->again.n == MOST || !lb_settled_has(s->settled, names->key) ||
+        lb_settled_is_again(s->settled, names->key))
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        is_any = is_any || claims_again(s, &units[names[i].index], names->key);
+    uint64_t *slot = is_any ? lb_array_push(&s->settled->again, sizeof *slot) : NULL;
+    if (slot != NULL)
+        *slot = names->key;
+    return is_any && slot == NULL ? LB_E_MEMORY : 0;
+}
+
 /* 0 or LB_E_MEMORY. */
 static int choose(struct settling *s)
 {
@@ -249,7 +279,9 @@ static int choose(struct settling *s)
     int rc = lb_sort(names, s->names.n);
     for (size_t i = 0, end = 0; i < s->names.n && rc == 0; i = end) {
         end = group_end(s, i);
-        names[i].extra |= is_plain(s, names + i, end - i) ? (uint32_t)IS_SETTLED : 0;
+        rc = find_again(s, names + i, end - i);
+        bool is_new = !lb_settled_has(s->settled, names[i].key);
+        names[i].extra |= is_new && is_plain(s, names + i, end - i) ? (uint32_t)IS_SETTLED : 0;
     }
     for (int pass = 0; pass < PASSES && rc == 0; pass++)
         if (!spread(s))

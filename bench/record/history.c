@@ -208,7 +208,7 @@ void lb_history_free(struct lb_history *history)
 {
     if (history == NULL)
         return;
-    if (history->header != NULL && history->creator == getpid())
+    if (history->header != NULL && history->creator == getpid() && history->n_carried == 0)
         seal(history);
     struct lb_mapping *mapping = atomic_load_explicit(&history->mappings, memory_order_acquire);
     while (mapping != NULL) {

@@ -417,7 +417,9 @@ int lb_history_view_carried(const struct lb_mapped_file *file, struct lb_history
                             .name = file->name,
                             .size = file->size,
                             .is_live = file->kind == LB_MAPPED_LIVE,
-                            .is_large = file->kind != LB_MAPPED_COPY && file->size > large_bytes,
+                            /* with chunks taken out, most of it is holes */
+                            .is_large = file->kind != LB_MAPPED_COPY &&
+                                        (file->size > large_bytes || file->n_carried > 0),
                             .carried = file->carried,
                             .n_carried = file->n_carried,
                             .err = err};
