@@ -56,6 +56,14 @@ for my $case (
     is($status, $wanted, "explored on sqlite: $name") or diag $out;
     like($out, $wanted ? qr/^  key-limit +violated/m : qr/^  complete.*^  key-limit +held/ms, '... as the verdict says');
 }
+# A worker is late, and a rescuer frees its item: an item that waits for the key's place then shows nothing to be right.
+my @alone = (@one, '--workers', 1, '--items', 2, '--rounds', 2, '--rescuers', 1, '--steps', 'clock');
+(undef, $out) = lockbench(@alone);
+like($out, qr/^  complete.*^  no-loss +held/ms, 'explored on sqlite: a rescue frees the place, too') or diag $out;
+(undef, $out) = lockbench(@alone, '--opt', 'back=jobs');
+like($out, qr/^  no-loss +not tested: an unclaimed item waits for its group or key/m, '... and where it does not, no-loss is not called held') or diag $out;
+(undef, $out) = lockbench('verify', '-s', $file, '--plan', '--opt', 'back=jobs');
+like($out, qr/^ +1 queue-rescue /m, 'verify asks first whether places come back');
 for my $uri (grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '') {
     ($status, $out) = lockbench(@one, '-d', $uri);
     is($status, 0, 'explored on postgres: places are counted') or diag $out;

@@ -247,6 +247,18 @@ static struct lb_model model_of(const struct lb_testbed *testbed, bool drained, 
     return model;
 }
 
+/* All workers have ended, and an item that cannot be claimed may wait for a place of its key: that
+ * is no schedule that shows the queue to be right. */
+static void doubt_keys(struct lb_testbed *testbed, bool drained)
+{
+    const struct lb_finding *finding = &testbed->judgement.findings[LB_G_NO_LOSS];
+    if (!drained || n_lost(testbed) > 0 || testbed->program->key_limit == 0 ||
+        finding->verdict != LB_V_NOT_TESTED || finding->is_doubted)
+        return;
+    testbed->doubted[LB_G_NO_LOSS] = *finding;
+    testbed->doubted[LB_G_NO_LOSS].is_doubted = true;
+}
+
 int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
@@ -295,6 +307,7 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
         if (testbed->judgement.findings[g].is_doubted)
             testbed->doubted[g] = testbed->judgement.findings[g];
     }
+    doubt_keys(testbed, drained);
     return bits;
 }
 
