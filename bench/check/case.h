@@ -190,7 +190,8 @@ struct lb_id {
     unsigned
         is_let_go : 1; /* its last claimer perhaps gave it back, and ended it in no other way */
     unsigned claim_log : 20;
-    unsigned n_claims : 5; /* or more: LB_ID_CLAIMS */
+    unsigned n_claims : 5;   /* or more: LB_ID_CLAIMS */
+    unsigned is_refused : 1; /* it was claimed once, and its claimer was refused its end */
 };
 
 /* As many claims of an item as are counted. */

@@ -59,10 +59,12 @@ struct lb_model {
     bool drained;  /* queue: at the end nothing was left to claim: no-loss can be judged */
     bool returned; /* the items of dead workers and lost connections had come back before the queue
                       was drained: an unknown outcome excuses no loss */
-    bool plain;    /* without shortcuts: each object is searched for an order */
-    bool strict;   /* queue: "empty" is a promise, too, and judged with fifo */
-    bool complete; /* the history reaches the end of the run: nothing was cut off */
-    uint64_t end_ns;             /* when the run ended (for waits that never were answered) */
+    bool refused_free; /* queue: no time passed, no worker died, and none gave an operation up: an
+                          item whose only claimer was refused its end is no worker's */
+    bool plain;        /* without shortcuts: each object is searched for an order */
+    bool strict;       /* queue: "empty" is a promise, too, and judged with fifo */
+    bool complete;     /* the history reaches the end of the run: nothing was cut off */
+    uint64_t end_ns;   /* when the run ended (for waits that never were answered) */
     uint64_t progress_bound_ns;  /* 0: progress is not tested */
     uint64_t progress_demand_ns; /* the scenario may itself keep a worker waiting so long: with a
                                     shorter bound progress is not tested; 0: not known */

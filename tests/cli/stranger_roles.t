@@ -69,6 +69,21 @@ for (['stop-all', 'stop=all', qr/sql:\d+: UPDATE job SET state = 0.*\n#   The fi
     like($out, $advice, "$name: the line, and the fix");
 }
 
+# A completion that names no item ends the worker's other items too.
+my @handful = ('-s', "$folder/handful.sql", '-d', 'sqlite:', '--opt');
+($status, $out) = lockbench('verify', @handful, 'end=worker', '-q', '--budget', '5s');
+is($status, 1, 'handful, end=worker: caught');
+like($out, qr/^not ok \d+ - handful sqlite explore\+two no-loss$/m, '... by two items in hand') or diag $out;
+like($out, qr/sql:\d+: UPDATE job SET state = 2.*\n(#  .*\n)*#   The fix: the end of one item ends another of the same worker/, '... with the line, and the fix');
+($status, $out) = lockbench('verify', @handful, 'end=item', '-q', '--budget', '5s');
+is($status, 0, 'handful, end=item: held') or diag $out;
+like($out, qr/^ok \d+ - handful sqlite explore\+two no-loss$/m, '... and tested with two items in hand');
+for my $engine (grep { defined } map { my $e = $_; (grep { /^$e/ } split /\n/, $ENV{LB_TEST_URIS} // '')[0] } qw(postgres)) {
+    my @two = ('explore', '-s', "$folder/handful.sql", '-d', $engine, '-q', '--workers', '1', '--batch', '2', '--opt');
+    is((lockbench(@two, 'end=worker'))[0], 1, 'on PostgreSQL: caught');
+    is((lockbench(@two, 'end=item'))[0], 0, '... and the twin is held');
+}
+
 # Items have different contents: a put that ignores an equal one puts each of them.
 my $unique = spew('unique.sql', <<'SQL');
 -- strategy: unique

@@ -4,9 +4,10 @@
  * claimed before its put's request; by the same worker, also within a tick of its clock.
  *
  * Loss, judged when the queue was drained: an id with an acknowledged put and no claim; or one that
- * its last claim gave back (free), without a later claim. Claims of unknown outcome, and items that
- * a claim returned beyond those recorded, may have brought as many others: only items beyond these
- * are certainly lost.
+ * its last claim gave back (free), without a later claim; or one whose only claimer was refused its
+ * end, while nothing else can have taken it (refused_free). Claims of unknown outcome, and items
+ * that a claim returned beyond those recorded, may have brought as many others: only items beyond
+ * these are certainly lost.
  *
  * In a history whose lost items had been given back (returned), a claim of unknown outcome excuses
  * nothing, unless it takes its items for good; and an item whose return had an unknown outcome must
@@ -74,7 +75,7 @@ static void add_last_end(const struct lb_case *c, struct lb_witness *witness, ui
         for (uint32_t i = 0; i < c->history->logs[log].n_events; i++) {
             const struct lb_event *e = lb_case_event(c, log, i);
             if (e->type != LB_EV_INVOKE || e->value != id || e->time_ns < last_ns ||
-                (e->op != LB_OP_FREE && e->op != LB_OP_ERROR))
+                !lb_item_closes(e->op))
                 continue;
             last_ns = e->time_ns;
             last_log = log;
@@ -82,6 +83,12 @@ static void add_last_end(const struct lb_case *c, struct lb_witness *witness, ui
         }
     if (last_log != LB_NONE)
         lb_witness_add(c, witness, last_log, last);
+}
+
+/* Was it claimed once, and refused its end, with no other one? */
+static bool is_refused(const struct lb_id *id)
+{
+    return id->is_refused && id->n_claims == 1 && id->is_open;
 }
 
 static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lost)
@@ -100,9 +107,11 @@ static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lo
         witness, "item %s was put by %s, acknowledged at %s, %s the queue was drained%s%s",
         LB_ITEM_OF(c, id->id), lb_who(c, id->put_log, LB_WHOM),
         lb_at(c, id->put_high, at, sizeof at),
-        id->is_let_go ? "and no worker has it, nor can claim it: it was to be given back when "
-                        "the worker or its connection was lost, and later"
-                      : "and is neither claimed nor claimable after",
+        is_refused(id)  ? "and no worker has it, nor can claim it: the end by its only claimer was "
+                          "refused, and later"
+        : id->is_let_go ? "and no worker has it, nor can claim it: it was to be given back when "
+                          "the worker or its connection was lost, and later"
+                        : "and is neither claimed nor claimable after",
         n_lost > 1 ? "; others are lost too" : "", key);
 }
 
@@ -189,7 +198,8 @@ int lb_judge_loss(struct lb_case *c)
                                           lb_settled_has(c->model->settled, id->id));
         if (id->is_claimed && !is_unknown && (!id->is_put || is_too_early(id)))
             report_phantom(c, id);
-        if (!lb_id_acknowledged(id) || (id->is_claimed && !id->is_given_back && !id->is_let_go))
+        if (!lb_id_acknowledged(id) ||
+            (id->is_claimed && !id->is_given_back && !id->is_let_go && !is_refused(id)))
             continue;
         if (is_given_up(c, id)) {
             c->doubt[LB_G_NO_LOSS] = "the items not claimed again had reached the attempt limit";

@@ -216,6 +216,14 @@ int lb_ids_end(struct lb_case *c, const struct lb_item_record *end)
     return 0;
 }
 
+void lb_ids_refused(struct lb_case *c, uint64_t id, uint32_t log)
+{
+    struct lb_id *place = lb_id_place(c, id);
+    if (place != NULL && place->is_claimed && !place->is_ended && !place->is_odd &&
+        place->claim_log == log)
+        place->is_refused = 1;
+}
+
 /* --- odd ids, from their events --- */
 
 /* Has its last claim no end of its worker's that certainly took effect? The events of one id. */

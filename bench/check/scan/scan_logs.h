@@ -160,6 +160,8 @@ void lb_ids_release(struct lb_case *c);
 int lb_ids_put(struct lb_case *c, const struct lb_put *put);
 int lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim);
 int lb_ids_end(struct lb_case *c, const struct lb_item_record *end);
+/* An end of the id was refused. Marks the id if the worker of this log has its only claim. */
+void lb_ids_refused(struct lb_case *c, uint64_t id, uint32_t log);
 /* Fills items: what happened to the odd ids, or to all while the ids are not dense. */
 int lb_scan_items(struct lb_case *c);
 

@@ -186,6 +186,9 @@ static int end_put(struct lb_scan *scan, const struct lb_event *end, int type)
 
 static int end_item(struct lb_scan *scan, const struct lb_event *end, int type)
 {
+    if (type == LB_EV_FAIL && end->answer == LB_REFUSED && scan->c->model->refused_free &&
+        lb_item_closes(scan->invoke->op))
+        lb_ids_refused(scan->c, scan->invoke->value, scan->log);
     if (type == LB_EV_FAIL)
         return 0;
     return lb_ids_end(scan->c,

@@ -14,6 +14,11 @@ struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guaran
     const struct lb_features *f = &outlook->features;
     const struct lb_scenario *s = &cell->scenario;
     const bool is_lost = guarantee == LB_G_NO_LOSS;
+    if (cell->is_explored && is_lost && cell->explored.batch > 1)
+        return (struct lb_advice){
+            .quotes = {&outlook->end, &outlook->free, &outlook->error},
+            .text = "the end of one item ends another of the same worker, which is then neither "
+                    "done nor claimable: let each end name its own item alone (AND id = :id)"};
     if (cell->is_explored)
         return (struct lb_advice){.text = NULL};
     if (is_lost && lb_fault_is(s->fault, LB_FAULT_KILLS) && deaths_are_final(f))

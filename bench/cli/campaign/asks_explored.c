@@ -200,10 +200,27 @@ static void explore_limit(struct lb_asking *m)
     ask->explored.rescuers = 1;
 }
 
+/* A worker ends two items one after the other: an end that names no item ends both. */
+static void explore_two(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    if (!f->takes_many || !lb_asking_claims(m, LB_G_NO_LOSS))
+        return;
+    struct lb_ask *ask =
+        add_explored(m, "explore+two", "it has :n: a worker ends each of two items by itself");
+    ask->explored.workers = 1;
+    ask->explored.batch = 2;
+    ask->explored.errors = f->has_error;
+    ask->explored.rounds = 1u + f->has_error;
+    ask->explored.items = 2 * ask->explored.rounds;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20; /* there is one schedule */
+}
+
 /* Limits, two keys, and puts that meet a claim, or each other. */
 static void explore_attributes(struct lb_asking *m)
 {
     struct lb_ask *ask;
+    explore_two(m);
     explore_limit(m);
     if (lb_asking_claims(m, LB_G_KEY_LIMIT)) {
         ask = add_explored(m, "explore+two keys",

@@ -145,6 +145,16 @@ static int give_back_all(struct lb_testbed *testbed, struct lb_error *err)
     return r;
 }
 
+/* Does the schedule prove that a refused end is wrong? A worker has two items, and nothing but its
+ * own ends can take one of them away. */
+static bool trusts_refusals(const struct lb_testbed *testbed)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    return plan->batch > 1 && plan->workers == 1 && plan->rescuers + plan->putters == 0 &&
+           plan->ticks + plan->deaths + plan->cuts == 0 && plan->skew_ms == 0 &&
+           plan->period_ms == 0 && testbed->n_given_up == 0;
+}
+
 /* Every item that was put has been claimed, or is now, by the control session, until the queue is
  * empty. */
 static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error *err)
@@ -154,7 +164,8 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     uint64_t n_items = plan->items + plan->putters * plan->rounds;
     size_t first = testbed->control_log.n_events;
     int64_t back = gives_back(testbed) ? (int64_t)n_items + 1 : 0;
-    bool come_back = plan->frees > 0 || plan->errors; /* claimed once, they may lie there again */
+    bool come_back = plan->frees > 0 || plan->errors ||
+                     trusts_refusals(testbed); /* claimed once, they may lie there again */
     *ret_drained = back == 0 && !come_back && are_claimed(testbed, n_items, first) &&
                    testbed->n_deaths + testbed->n_cuts == 0;
     if (*ret_drained || is_kept(testbed))
@@ -238,6 +249,7 @@ static struct lb_model model_of(const struct lb_testbed *testbed, bool drained, 
                              .drained = drained,
                              .returned =
                                  drained && lb_testbed_returns(testbed) && n_lost(testbed) > 0,
+                             .refused_free = drained && trusts_refusals(testbed),
                              .groups = testbed->strategy_plan.groups,
                              .complete = true, /* a hold at its end continues */
                              .end_ns = end_ns};

@@ -337,7 +337,8 @@ static int operate(struct lb_task *task, enum lb_op which, struct lb_error *err)
         r = begin_try(task, LB_STEP_POLL, err);
         if (r != 0)
             return r;
-        r = which == LB_OP_CLEAR_ERROR ? lb_operate_item(&task->op, which, task->items, err)
+        struct lb_item cleared = {.id = task->items->id}; /* an operator has no token of it */
+        r = which == LB_OP_CLEAR_ERROR ? lb_operate_item(&task->op, which, &cleared, err)
                                        : lb_operate_class(&task->op, which, err);
     } while (r != LB_EMPTY && r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
