@@ -25,7 +25,7 @@ for my $uri (grep { /^postgres/ } @uris) {
 
 # --- keys of dead workers: their items wait, which is no loss, and those of no other key do (pg-boss PR #871) ---
 my @killed = ('-S', 'drain', '--backlog', 200, '--keys', 20, '--hold', '20ms', '--fault', 'kill', '--fault-count', 3, '--duration', '3s', '--recover', 0,
-    '--recovery-bound', 0, '--progress-bound', 0);
+    '--recovery-bound', '1m', '--progress-bound', 0);
 for my $uri ('sqlite:', grep { /^postgres/ } @uris) {
     my ($engine) = $uri =~ /^(\w+)/;
     # A worker must die while it has an item: its holds are nearly all of its time.
@@ -37,6 +37,13 @@ for my $uri ('sqlite:', grep { /^postgres/ } @uris) {
     ($status, $out) = until_shown(sub { $_[0] == 1 }, @command, '--opt', 'take=head');
     is($status, 1, "$engine: the oldest job of all is taken, or none: violated") or diag $out;
     like($out, qr/VIOLATED no-loss/, '... as items of free keys are not claimable');
+}
+# Nothing is recovered: what the dead have waits for as long as the queue is drained, however slow the machine is.
+for (['1m', 0], [0, 1]) {
+    my ($bound, $wanted) = @$_;
+    my ($status, $out, $err) = until_shown(sub { $_[0] == $wanted && $_[1] =~ /\bstuck\b/ }, 'run', '-s', "$folder/strict-fifo.sql", '-d', 'sqlite:', '-q',
+        @killed, '--hold', '60ms', '--recovery-bound', $bound, '--ttl', '30s');
+    is($status, $wanted, "a slow drain, recovery bound $bound: " . ($wanted ? 'items that are stuck are accused' : 'nothing is accused')) or diag $out, $err;
 }
 my (undef, $plan) = lockbench('verify', '-s', "$folder/strict-fifo.sql", '--plan');
 like($plan, qr/keys blocked .*keys of dead workers block no other key/, 'verify asks for it');
