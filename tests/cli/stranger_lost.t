@@ -89,4 +89,13 @@ for (['receipt', 0, 'held'], ['number', 1, 'violated']) {
 ($status, $out) = lockbench('verify', '-s', "$folder/late-retry.sql", '-d', 'sqlite:', '--plan');
 like($out, qr/^ +\d+ explore\+free .*\n(?:.*\n)* +\d+ give back late .*\n(?:.*\n)* +\d+ queue-overrun /m, 'both are planned, before others');
 
+# An item of a group is given back too late: the group is another's by then. It is run as verify plans it.
+for (['own', 0], ['name', 1]) {
+    my ($free, $wanted) = @$_;
+    my @late = ('run', '-s', "$folder/group-free.sql", '-d', 'sqlite:', '-q', '-S', 'queue-rescue', '--groups', 2, '--free', 0.3, '--opt', "free=$free");
+    ($status, $out, $err) = $wanted ? until_shown(sub { return $_[0] == 1 }, @late) : lockbench(@late);
+    is($status, $wanted, "a group that is opened late, free=$free: exit status") or diag $out, $err;
+    like($out, qr/VIOLATED group-exclusive/, '... by group-exclusive') if $wanted;
+}
+
 done_testing();

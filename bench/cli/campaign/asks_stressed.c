@@ -319,20 +319,28 @@ static void end_late(struct lb_asking *m, const char *scenario)
     static const char *const mixed[] = {"batch", "4",     "put-interval", "15ms",  "workers", "6",
                                         "hold",  "100ms", "ttl",          "200ms", NULL};
     const struct lb_features *f = &m->outlook->features;
+    const char *back = f->has_free || f->has_retry ? "0.3" : NULL; /* or completed */
     if (f->ends_many && f->takes_many)
         set_all(add_late(m, scenario, "batches late",
                          "it ends, or prolongs, all items of a claim at once: a slow worker has "
                          "some that are others' by now"),
                 mixed);
-    if (lb_asking_claims(m, LB_G_GROUP_EXCLUSIVE))
-        set(add_late(m, scenario, "groups late",
-                     "it claims group-exclusive: a slow worker ends an item of a group that has "
-                     "gone on"),
-            "groups", "2");
-    if (lb_asking_claims(m, LB_G_KEY_LIMIT))
-        set(add_late(m, scenario, "keys late",
-                     "it claims key-limit: a slow worker ends an item of a key that has gone on"),
-            "keys", "2");
+    static const struct {
+        enum lb_guarantee guarantee;
+        const char *name, *key, *why;
+    } sets[] = {
+        {LB_G_GROUP_EXCLUSIVE, "groups late", "groups",
+         "it claims group-exclusive: a slow worker ends an item of a group that has gone on"},
+        {LB_G_KEY_LIMIT, "keys late", "keys",
+         "it claims key-limit: a slow worker ends an item of a key that has gone on"}};
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        if (!lb_asking_claims(m, sets[i].guarantee))
+            continue;
+        struct lb_ask *ask = add_late(m, scenario, sets[i].name, sets[i].why);
+        set(ask, sets[i].key, "2");
+        if (back != NULL)
+            set(ask, "free", back);
+    }
     if (f->has_free || f->has_retry)
         set(add_late(m, scenario, "give back late",
                      "it has free or retry: a slow worker gives the item back"),
