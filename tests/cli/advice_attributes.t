@@ -10,11 +10,11 @@ use Test::More;
 for my $case (
     ['keyed.sql', ['end=first', 'limit=1'], 'key-limit', ['SELECT j.id AS item', 'UPDATE place', 'UPDATE job', "UPDATE job SET status = 'done'"],
         'two claims take the last place of a key together: .* each end a place of its own key$'],
-    ['once-only.sql', ['put=looked'], 'unique', ['INSERT INTO job'], 'two puts that do not see each other add two items of one key: '],
-    ['urgent-head.sql', ['put=apart'], 'priority', ['UPDATE head', 'INSERT INTO job'],
+    ['once-only.sql', ['put=looked'], 'unique', ['SELECT 1 AS free', 'INSERT INTO job', 'UPDATE job'], 'two puts that do not see each other add two items of one key: '],
+    ['urgent-head.sql', ['put=apart'], 'priority', ['UPDATE head', 'UPDATE job', 'UPDATE head', 'INSERT INTO job'],
         'order by the priority first, .* write it in the item\'s transaction$'],
     ['rated.sql', ['take=reset'], 'rate', [], 'let a claim lock one row, and then count the last T: '],
-    ['tenants.sql', ['take=oldest'], 'share', ['UPDATE job', 'INSERT INTO job'],
+    ['tenants.sql', ['take=oldest'], 'share', ['UPDATE job', 'INSERT INTO tenant', 'INSERT INTO job'],
         'a tenant with many items is served more often, .* note the turn in the same transaction$'],
     )
 {

@@ -181,7 +181,7 @@ static int ask_answers(struct lb_mutation *m, size_t i, bool with_rows, struct l
 {
     uint64_t asked = with_rows ? m->judged[i].rows : m->judged[i].answers;
     struct lb_file *file = NULL;
-    struct lb_subject subject;
+    struct lb_subject subject = {0};
     char path[64];
     int r = parse_mutant(m, i, &subject, path, &file, err);
     for (size_t k = 0; k < m->n_questions && k < 64 && asked != 0 && r == 0; k++) {
@@ -288,7 +288,7 @@ static int run_mutant(struct lb_mutation *m, struct lb_mutation_question *questi
                       struct lb_error *err)
 {
     struct lb_file *file = NULL;
-    struct lb_subject subject;
+    struct lb_subject subject = {0};
     char path[64];
     int r = parse_mutant(m, i, &subject, path, &file, err);
     if (r == 0)
