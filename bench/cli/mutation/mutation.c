@@ -338,7 +338,7 @@ static int judge_costs(struct lb_mutation *m, struct lb_error *err)
     for (size_t i = 0; i < m->mutants.n && r == 0 && original.n > 0; i++) {
         struct lb_judged *judged = &m->judged[i];
         struct lb_file *file = NULL;
-        struct lb_subject subject;
+        struct lb_subject subject = {0};
         char path[64], words[200];
         if (judged->need != LB_NOT_NEEDED || lb_mutation_left_ns(m) < 2 * took_ns ||
             lb_mutation_is_stopped(m))
