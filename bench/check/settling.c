@@ -17,6 +17,7 @@
  */
 #include "settled.h"
 
+#include "items.h"
 #include "judges.h"
 
 #include <stdlib.h>
@@ -115,8 +116,7 @@ static enum kind kind_of(const struct lb_event *e, uint32_t n)
 /* All ids that an event of a unit names. */
 static void name_all(struct settling *s, const struct lb_event *e)
 {
-    bool is_item = e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR || e->op == LB_OP_FREE ||
-                   e->op == LB_OP_CLEAR_ERROR || e->op == LB_OP_RENEW_ITEM;
+    bool is_item = lb_item_closes(e->op) || e->op == LB_OP_CLEAR_ERROR || e->op == LB_OP_RENEW_ITEM;
     if (e->type == LB_EV_NOTE ? e->op == LB_OP_ITEM || e->op == LB_OP_ATTRIBUTE : is_item)
         name(s, e->value, IS_NAMED);
     else if (e->type == LB_EV_INVOKE && e->op == LB_OP_PUT)
@@ -253,8 +253,8 @@ static bool claims_again(const struct settling *s, const struct unit *unit, uint
     return is_claimed && e->time_ns > s->settled->until_ns;
 }
 
-/* Remembers dropped items that were certainly claimed again: what is dropped later would leave open
- * whether that was later. 0 or LB_E_MEMORY. */
+/* Remembers dropped items that were certainly claimed again. A later drop would leave open whether
+ * the claim came after it. 0 or LB_E_MEMORY. */
 static int find_again(struct settling *s, const struct lb_key *names, size_t n)
 {
     enum { MOST = 64 }; /* more do not change the verdict */

@@ -256,7 +256,7 @@ static off_t offset_of(uint64_t chunk)
 
 uint64_t lb_history_chunks(const struct lb_history *history)
 {
-    /* Acquire: what the number shows is read after it. */
+    /* Acquire: the chunks are read after their number. */
     return atomic_load_explicit(&history->header->n_chunks, memory_order_acquire);
 }
 
@@ -286,9 +286,8 @@ int lb_history_take_out(struct lb_history *history, uint64_t i, struct lb_error 
     if (pwrite(history->fd, &none, sizeof none, offset_of(i)) != (ssize_t)sizeof none)
         return lb_fail(err, LB_E_ENV, "%s: %s", history->name, strerror(errno));
     /* A file system without holes keeps the space. */
-    if (fallocate(history->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset_of(i),
-                  LB_CHUNK_BYTES) != 0)
-        return 0;
+    (void)fallocate(history->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset_of(i),
+                    LB_CHUNK_BYTES);
     return 0;
 }
 

@@ -38,7 +38,7 @@ for my $uri ('sqlite:', grep { /^postgres/ } @uris) {
     is($status, 1, "$engine: the oldest job of all is taken, or none: violated") or diag $out;
     like($out, qr/VIOLATED no-loss/, '... as items of free keys are not claimable');
 }
-# Nothing is recovered: what the dead have waits for as long as the queue is drained, however slow the machine is.
+# Nothing is recovered: the items of the dead wait for as long as the queue is drained, however slow the machine is.
 for (['1m', 0], [0, 1]) {
     my ($bound, $wanted) = @$_;
     my ($status, $out, $err) = until_shown(sub { $_[0] == $wanted && $_[1] =~ /\bstuck\b/ }, 'run', '-s', "$folder/strict-fifo.sql", '-d', 'sqlite:', '-q',

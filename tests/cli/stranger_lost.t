@@ -70,7 +70,7 @@ $text =~ s/^(-- name: claim \[sqlite\]\n.*?\nWHERE )/$1EXISTS (SELECT 1 FROM pro
 ($status, $out, $err) = lockbench('explore', '-s', spew('registered.sql', $text), '-d', 'sqlite:', '--steps', 'crash', '--workers', '1', '-q');
 like($out, qr/^ +no-loss +held\n +\S+ .*\n? *(?:.*\n)*? +recovery +held/m, 'a claim asks for the process: nothing is lost') or diag $out, $err;
 
-# What is given back is claimed by nobody, as something of the claim before is still there.
+# No worker can claim an item that was given back, as a row of the earlier claim is still there.
 for (['deletes', 0, 'held'], ['leaves', 1, 'violated']) {
     my ($free, $wanted, $verdict) = @$_;
     ($status, $out, $err) = lockbench('explore', '-s', "$folder/two-tables.sql", '-d', 'sqlite:', '-q', '--opt', "free=$free");

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # Exploring uses two keys, items of one priority and of others, and puts that meet a claim, or a put of the same unique key: broken
-# files are found, and their right twins are explored to the end. What finds each is what verify plans for it.
+# files are found, and their right twins are explored to the end. verify plans the exploration that finds each.
 use strict;
 use warnings;
 use FindBin;

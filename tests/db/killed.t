@@ -194,7 +194,7 @@ sub restarts
 }
 
 # A program loses its sessions, and lockbench starts it again when the server is back. A lock in an unlogged table is gone then,
-# whoever holds it: every hold is longer than the time between two restarts, so that this does not depend on chance.
+# although a worker holds it. Every hold is longer than the time between two restarts, so that the result does not depend on chance.
 sub restarts_of_programs
 {
     my ($restart) = @_;

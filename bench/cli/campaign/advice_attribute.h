@@ -6,7 +6,7 @@
 
 #include "advice.h"
 
-/* text NULL: the guarantee is none of these. */
+/* Its text is NULL for any other guarantee. */
 struct lb_advice lb_advise_attribute(const struct lb_outlook *outlook, enum lb_guarantee guarantee);
 
 #endif

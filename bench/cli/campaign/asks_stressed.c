@@ -452,7 +452,7 @@ static void stress_keys(struct lb_asking *m)
     snprintf(ask->name, sizeof ask->name, "keys blocked");
     set_all(ask, keys);
     set(ask, "duration", "3s");
-    set(ask, "recovery-bound", "1m"); /* with 0, what is not recovered is stuck after a second */
+    set(ask, "recovery-bound", "1m"); /* with 0, the items of the dead are stuck after a second */
     set(ask, "progress-bound", "0");
 }
 

@@ -205,7 +205,7 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     testbed->control.gate = NULL;
     testbed->written = LB_TOUCHES_ALL;
     date_drain(testbed, first);
-    /* There is no other worker: a duplicate of what one left behind is refused for ever. */
+    /* There is no other worker: a duplicate of a row that one left behind is always refused. */
     bool is_refused =
         r == LB_DUPLICATE && !plan->strategy->is_lease && testbed->n_deaths + testbed->n_cuts == 0;
     *ret_drained = r == LB_EMPTY || is_refused;
