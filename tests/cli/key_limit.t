@@ -63,7 +63,7 @@ like($out, qr/^  complete.*^  no-loss +held/ms, 'explored on sqlite: a rescue fr
 (undef, $out) = lockbench(@alone, '--opt', 'back=jobs');
 like($out, qr/^  no-loss +not tested: an unclaimed item waits for its group or key/m, '... and where it does not, no-loss is not called held') or diag $out;
 (undef, $out) = lockbench('verify', '-s', $file, '--plan', '--opt', 'back=jobs');
-like($out, qr/^ +1 queue-rescue /m, 'verify asks first whether places come back');
+like($out, qr{^ +1 keys blocked .*^ +2 queue-rescue }ms, 'verify asks first whether a key blocks others, and whether places come back');
 for my $uri (grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '') {
     ($status, $out) = lockbench(@one, '-d', $uri);
     is($status, 0, 'explored on postgres: places are counted') or diag $out;

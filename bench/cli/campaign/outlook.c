@@ -201,19 +201,28 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->server_clock_line, &outlook->by_server);
 }
 
-/* No exploration decides whether a key's place comes back with a rescued item: the run that does
- * comes first, as a busy machine may leave no time for the last ones. */
-static void rescue_first(const struct lb_asking *m)
+static void move_first(struct lb_outlook *outlook, const char *name)
 {
-    struct lb_ask *asks = m->outlook->asks;
+    struct lb_ask *asks = outlook->asks;
     size_t i = 0;
-    while (i < m->outlook->n_asks && strcmp(asks[i].name, "queue-rescue") != 0)
+    while (i < outlook->n_asks && strcmp(asks[i].name, name) != 0)
         i++;
-    if (i == m->outlook->n_asks || !lb_asking_claims(m, LB_G_KEY_LIMIT))
+    if (i == outlook->n_asks)
         return;
-    const struct lb_ask rescue = asks[i];
+    const struct lb_ask ask = asks[i];
     memmove(&asks[1], &asks[0], i * sizeof *asks);
-    asks[0] = rescue;
+    asks[0] = ask;
+}
+
+/* No exploration decides whether a key blocks others, nor whether its place comes back with a
+ * rescued item: these runs come first, as a busy machine may leave no time for the last ones. The
+ * rescue comes second, as a queue that stops at a blocked key is slow in it. */
+static void ask_keys_first(const struct lb_asking *m)
+{
+    if (!lb_asking_claims(m, LB_G_KEY_LIMIT))
+        return;
+    move_first(m->outlook, "queue-rescue");
+    move_first(m->outlook, "keys blocked");
 }
 
 void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
@@ -237,7 +246,7 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
         lb_file_unknown(file, &ret->unknown.line, ret->unknown.text, sizeof ret->unknown.text);
         lb_asks_explore(&m);
         lb_asks_stress(&m);
-        rescue_first(&m);
+        ask_keys_first(&m);
         drop_constants(ret);
         say_untested(&m);
         count_stretched(ret);
