@@ -9,6 +9,12 @@ void *lb_shared_new(size_t size)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+void lb_shared_touch(void *memory, size_t size)
+{
+    /* An older system does not know it: then pages come when they are used. */
+    (void)madvise(memory, size, MADV_POPULATE_WRITE);
+}
+
 void lb_shared_free(void *memory, size_t size)
 {
     if (memory != NULL)

@@ -1,9 +1,10 @@
 /* The part of a history that was settled and dropped: see settling.c.
  *
- * An id is kept as one bit. An operation that names it later is of an item that was completed: a
- * claim of it that was requested after all that was dropped is a violation of no-duplicate, since
- * no operation of this queue gives such an item back (else nothing is said). A claim that was
- * requested before may have been first: then nothing is said, either.
+ * An id is kept as one bit, and ids that follow each other without a gap as their ends. An
+ * operation that names it later is of an item that was completed: a claim of it that was requested
+ * after all that was dropped is a violation of no-duplicate, since no operation of this queue gives
+ * such an item back (else nothing is said). A claim that was requested before may have been first:
+ * then nothing is said, either.
  *
  * Not judged beside a dropped part: guarantees that compare items with each other; recovery of the
  * dead, whose bound depends on the work of others; and, if another process noted that a session had
@@ -25,6 +26,11 @@ struct page {
     uint64_t bits[PAGE / BITS];
 };
 
+/* Pages that are full: first to last, by number. Two runs are never side by side. */
+struct run {
+    uint64_t first, last;
+};
+
 struct lb_settled *lb_settled_new(void)
 {
     return calloc(1, sizeof(struct lb_settled));
@@ -36,6 +42,7 @@ void lb_settled_free(struct lb_settled *settled)
         return;
     free(settled->logs);
     free(settled->pages.items);
+    free(settled->full.items);
     free(settled->again.items);
     free(settled);
 }
@@ -60,10 +67,34 @@ static size_t page_from(const struct lb_settled *settled, uint64_t number)
     return low;
 }
 
+/* The place of the first run that does not end before a number. */
+static size_t run_from(const struct lb_settled *settled, uint64_t number)
+{
+    const struct run *runs = settled->full.items;
+    size_t low = 0, high = settled->full.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (runs[middle].last < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_full(const struct lb_settled *settled, uint64_t number)
+{
+    const struct run *runs = settled->full.items;
+    size_t i = run_from(settled, number);
+    return i < settled->full.n && runs[i].first <= number;
+}
+
 bool lb_settled_has(const struct lb_settled *settled, uint64_t id)
 {
     if (settled == NULL)
         return false;
+    if (is_full(settled, id / PAGE))
+        return true;
     const struct page *pages = settled->pages.items;
     size_t i = page_from(settled, id / PAGE);
     return i < settled->pages.n && pages[i].number == id / PAGE &&
@@ -79,18 +110,67 @@ bool lb_settled_is_again(const struct lb_settled *settled, uint64_t id)
     return false;
 }
 
+/* Takes an item of size bytes out of an array, or makes room for one; NULL: out of memory. */
+static void take_at(struct lb_array *array, size_t size, size_t i)
+{
+    char *at = (char *)array->items + i * size;
+    memmove(at, at + size, (--array->n - i) * size);
+}
+
+static void *insert_at(struct lb_array *array, size_t size, size_t i)
+{
+    if (lb_array_push(array, size) == NULL)
+        return NULL;
+    char *at = (char *)array->items + i * size;
+    memmove(at + size, at, (array->n - 1 - i) * size);
+    return at;
+}
+
+/* Adds a page to the runs of full ones. False: out of memory. */
+static bool add_full(struct lb_settled *settled, uint64_t number)
+{
+    const size_t i = run_from(settled, number);
+    struct run *runs = settled->full.items;
+    const bool follows = i > 0 && runs[i - 1].last + 1 == number;
+    const bool precedes = i < settled->full.n && runs[i].first == number + 1;
+    if (follows && precedes) {
+        runs[i - 1].last = runs[i].last;
+        take_at(&settled->full, sizeof *runs, i);
+    } else if (follows) {
+        runs[i - 1].last = number;
+    } else if (precedes) {
+        runs[i].first = number;
+    } else {
+        struct run *run = insert_at(&settled->full, sizeof *runs, i);
+        if (run == NULL)
+            return false;
+        *run = (struct run){number, number};
+    }
+    return true;
+}
+
 bool lb_settled_add(struct lb_settled *settled, uint64_t id)
 {
-    size_t i = page_from(settled, id / PAGE);
-    struct page *pages = settled->pages.items;
-    if (i == settled->pages.n || pages[i].number != id / PAGE) {
-        if (lb_array_push(&settled->pages, sizeof *pages) == NULL)
+    const uint64_t number = id / PAGE;
+    if (is_full(settled, number))
+        return true;
+    size_t i = page_from(settled, number);
+    struct page *page = settled->pages.items;
+    if (i < settled->pages.n && page[i].number == number) {
+        page += i;
+    } else {
+        page = insert_at(&settled->pages, sizeof *page, i);
+        if (page == NULL)
             return false;
-        pages = settled->pages.items;
-        memmove(&pages[i + 1], &pages[i], (settled->pages.n - 1 - i) * sizeof *pages);
-        pages[i] = (struct page){.number = id / PAGE};
+        *page = (struct page){.number = number};
     }
-    pages[i].bits[id % PAGE / BITS] |= UINT64_C(1) << id % BITS;
+    page->bits[id % PAGE / BITS] |= UINT64_C(1) << id % BITS;
+    for (size_t k = 0; k < PAGE / BITS; k++)
+        if (page->bits[k] != UINT64_MAX)
+            return true;
+    if (!add_full(settled, number))
+        return false;
+    take_at(&settled->pages, sizeof *page, i);
     return true;
 }
 
@@ -120,6 +200,7 @@ void lb_settled_begin(struct lb_case *c)
         return;
     measures->n_claims += settled->n_claims;
     measures->n_empty += settled->n_empty;
+    measures->n_refusals += settled->n_refusals;
     measures->longest_wait_ns = settled->longest_wait_ns;
     c->n_releases += settled->n_ends;
     lb_finding_of(c, LB_G_NO_LOSS)->n_tested += settled->n_put;

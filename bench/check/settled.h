@@ -12,13 +12,14 @@ struct lb_settled_log {
 
 struct lb_settled {
     uint64_t n_events, n_put, n_claims, n_claim_answers, n_waits, n_empty, n_ends;
+    uint64_t n_refusals;
     uint64_t longest_wait_ns;
     uint64_t until_ns; /* the end of the last operation that was dropped */
     bool has_openers;  /* operations that give items back that had been ended */
     struct lb_settled_log *logs;
     size_t n_logs;
-    struct lb_array again; /* uint64_t: ids that were claimed again, for certain */
-    struct lb_array pages; /* of settled.c */
+    struct lb_array again;       /* uint64_t: ids that were claimed again, for certain */
+    struct lb_array pages, full; /* of settled.c */
 };
 
 /* True if the item was settled. NULL is allowed. */

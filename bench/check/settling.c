@@ -8,7 +8,9 @@
  *   - An operation that concerns several items goes only with all of them.
  *   - No other event of the record names the item. Later events are found by its id, which is kept
  *     as one bit: see settled.c.
- *   - The wait of a claim, or of an answer "empty", began with it, and is within the bound.
+ *   - The wait of a claim, or of an answer "empty", is within the bound. It begins with the first
+ * of the claims before it that were refused: all of these go with it, or none.
+ *   - A put that was refused for contention has put nothing, and the judge reads nothing of it.
  *   - Of each log the last answered operation stays, and the last one before a note that its
  * session had ended: they say until when the session was certainly there.
  *
@@ -22,7 +24,7 @@
 
 #include <stdlib.h>
 
-enum kind { OTHER, PUT, CLAIM, EMPTY, ENDS };
+enum kind { OTHER, PUT, CLAIM, EMPTY, ENDS, REFUSED, REFUSED_PUT };
 enum what { IS_PUT, IS_CLAIMED, IS_ENDED, IS_NAMED, WHATS, IS_SETTLED = 1 << 8 };
 
 /* Events of one log that belong together: an operation, a batch, or a note. */
@@ -30,6 +32,7 @@ struct unit {
     uint32_t log, first, n;
     uint8_t kind; /* enum kind */
     bool keeps;
+    bool claims, goes_on; /* it has a claim, and the wait of the one before goes on in it */
 };
 
 struct settling {
@@ -42,6 +45,9 @@ struct settling {
     /* of the log that is read */
     uint32_t log, answered; /* the last unit that was answered; LB_NONE */
     bool is_waiting;        /* its last claim was neither granted nor answered "empty" */
+    uint64_t wait_ns;       /* since then, for an item of the class */
+    uint32_t wait_class;
+    uint32_t claimed; /* the last unit with a claim; LB_NONE */
 };
 
 /* --- reading --- */
@@ -81,9 +87,20 @@ static bool is_answer(const struct lb_event *invoke, const struct lb_event *e, u
            e->process == invoke->process && e->object == invoke->object;
 }
 
+/* Refused for contention: nothing was done. */
+static bool is_refused(const struct lb_event *e, uint32_t n)
+{
+    const uint8_t answer = e[n - 1].answer;
+    return n == 2 && e->flags == 0 && is_answer(e, &e[1], LB_EV_FAIL) &&
+           (answer == LB_BUSY || answer == LB_TIMEOUT || answer == LB_CONFLICT ||
+            answer == LB_DEADLOCK);
+}
+
 static enum kind claim_kind(const struct lb_event *e, uint32_t n)
 {
     const struct lb_event *end = &e[n - 1];
+    if (is_refused(e, n))
+        return REFUSED;
     if (n == 2 && is_answer(e, end, LB_EV_FAIL) && end->answer == LB_EMPTY && e->flags == 0)
         return EMPTY;
     if (n < 3 || e->flags != 0 || !is_answer(e, end, LB_EV_OK) || end->value != n - 2 ||
@@ -105,6 +122,8 @@ static enum kind kind_of(const struct lb_event *e, uint32_t n)
         return claim_kind(e, n);
     if (e->op == LB_OP_PUT && n == 2 && is_answer(e, &e[1], LB_EV_OK) && e->arg > 0)
         return PUT;
+    if (e->op == LB_OP_PUT && is_refused(e, n))
+        return REFUSED_PUT;
     for (uint32_t i = 0; i < half; i++)
         if (e[i].op != LB_OP_COMPLETE || !is_answer(&e[i], &e[half + i], LB_EV_OK) ||
             e[i].value != e[half + i].value || e[i].process != e->process ||
@@ -145,33 +164,52 @@ static void keep_answered(struct settling *s)
         units[s->answered].keeps = true;
 }
 
+/* As scan_line.c has it: a claim of another class is another wait. */
+static void begin_wait(struct settling *s, bool goes_on, const struct lb_event *claim)
+{
+    if (goes_on && s->wait_class == claim->object)
+        return;
+    s->wait_ns = claim->time_ns;
+    s->wait_class = claim->object;
+}
+
 /* Notes whether the worker waits after the unit, and the end of its session. */
-static void follow(struct settling *s, const struct unit *unit, const struct lb_event *e)
+static void follow(struct settling *s, struct unit *unit, const struct lb_event *e)
 {
     const struct lb_event *last = &e[unit->n - 1];
     if (e->type == LB_EV_NOTE && e->op == LB_OP_SESSION_END && e->arg == unit->log)
         keep_answered(s);
     if (last->type == LB_EV_OK || last->type == LB_EV_FAIL)
         s->answered = (uint32_t)(s->units.n - 1);
-    for (uint32_t i = 0; i < unit->n; i++)
-        if (e[i].op == LB_OP_CLAIM && e[i].type != LB_EV_NOTE && e[i].type != LB_EV_INVOKE)
+    for (uint32_t i = 0; i < unit->n; i++) {
+        if (e[i].op != LB_OP_CLAIM || e[i].type == LB_EV_NOTE)
+            continue;
+        unit->claims = true;
+        s->claimed = (uint32_t)(s->units.n - 1);
+        if (e[i].type == LB_EV_INVOKE) {
+            unit->goes_on = s->is_waiting;
+            begin_wait(s, s->is_waiting, &e[i]);
+        } else {
             s->is_waiting = e[i].type != LB_EV_OK && e[i].answer != LB_EMPTY;
+        }
+    }
 }
 
+/* After follow(). */
 static bool keeps(const struct settling *s, const struct unit *unit, const struct lb_event *e)
 {
     const uint64_t bound = s->model->progress_bound_ns;
     const struct lb_event *last = &e[unit->n - 1];
-    bool is_claim = unit->kind == CLAIM || unit->kind == EMPTY;
     return unit->kind == OTHER || unit->first + unit->n > s->logs[unit->log].n ||
-           last->time_ns >= s->until_ns || (is_claim && s->is_waiting) ||
-           (is_claim && bound > 0 && last->time_ns - e->time_ns > bound);
+           last->time_ns >= s->until_ns ||
+           (unit->claims && bound > 0 && last->time_ns - s->wait_ns > bound);
 }
 
 static void read_log(struct settling *s)
 {
     const struct lb_settle_log *log = &s->logs[s->log];
     s->answered = LB_NONE;
+    s->claimed = LB_NONE;
     s->is_waiting = false;
     for (size_t i = 0; i < log->n_seen && !s->lacks_memory;) {
         const struct lb_event *e = &log->events[i], *end = end_of(e, log->events + log->n_seen);
@@ -182,12 +220,14 @@ static void read_log(struct settling *s)
         size_t n = end != NULL ? (size_t)(end - e) : log->n_seen - i;
         *unit = (struct unit){.log = s->log, .first = (uint32_t)i, .n = (uint32_t)n};
         unit->kind = (uint8_t)(end != NULL ? kind_of(e, unit->n) : OTHER);
-        unit->keeps = keeps(s, unit, e);
         name_of_kind(s, unit, e);
         follow(s, unit, e);
+        unit->keeps = unit->keeps || keeps(s, unit, e);
         i += n;
     }
     keep_answered(s);
+    if (s->is_waiting && s->claimed != LB_NONE)
+        ((struct unit *)s->units.items)[s->claimed].keeps = true;
 }
 
 /* --- which items are settled --- */
@@ -220,6 +260,31 @@ static size_t group_end(const struct settling *s, size_t first)
     return end;
 }
 
+/* Claims of one wait are kept together. True if a further one is kept now. */
+static bool join(struct unit *before, struct unit *unit)
+{
+    const bool is_any = before->keeps != unit->keeps;
+    before->keeps = unit->keeps = before->keeps || unit->keeps;
+    return is_any;
+}
+
+static bool join_waits(struct settling *s)
+{
+    struct unit *units = s->units.items, *before = NULL, *after = NULL;
+    bool is_any = false;
+    for (size_t i = 0; i < s->units.n; i++) {
+        if (units[i].claims && units[i].goes_on)
+            is_any = join(before, &units[i]) || is_any;
+        before = units[i].claims ? &units[i] : before;
+    }
+    for (size_t i = s->units.n; i-- > 0;) {
+        if (units[i].claims && after != NULL && after->goes_on)
+            is_any = join(&units[i], after) || is_any;
+        after = units[i].claims ? &units[i] : after;
+    }
+    return is_any;
+}
+
 /* An item with a kept operation keeps its other operations, and these keep their other items. True
  * if a further operation is kept now. */
 static bool spread(struct settling *s)
@@ -238,7 +303,7 @@ static bool spread(struct settling *s)
         }
         names[i].extra &= is_settled ? UINT32_MAX : IS_SETTLED - 1u;
     }
-    return is_any;
+    return join_waits(s) || is_any;
 }
 
 /* True if the unit claimed the item, with a request after all that was dropped. */
@@ -306,18 +371,23 @@ static void count(struct settling *s, const struct unit *unit)
 {
     struct lb_settled *settled = s->settled;
     const struct lb_event *e = events_of(s, unit), *last = &e[unit->n - 1];
-    const uint64_t wait_ns = last->time_ns - e->time_ns;
-    const bool is_claim = unit->kind == CLAIM || unit->kind == EMPTY;
+    const bool is_wait = unit->kind == CLAIM || unit->kind == EMPTY;
+    const bool is_claim = is_wait || unit->kind == REFUSED;
+    if (is_claim)
+        begin_wait(s, unit->goes_on, e);
+    const uint64_t wait_ns = last->time_ns - s->wait_ns;
     settled->n_events += unit->n;
     settled->n_put += unit->kind == PUT ? e->arg : 0;
     settled->n_ends += unit->kind == ENDS ? unit->n / 2 : 0;
     settled->n_claims += unit->kind == CLAIM ? unit->n - 2 : 0;
     settled->n_claim_answers += unit->kind == CLAIM;
     settled->n_empty += unit->kind == EMPTY;
-    settled->n_waits += is_claim;
+    settled->n_refusals +=
+        unit->kind == REFUSED && (last->answer == LB_BUSY || last->answer == LB_TIMEOUT);
+    settled->n_waits += is_wait;
     settled->logs[unit->log].n_attempts += is_claim;
     settled->logs[unit->log].n_successes += unit->kind == CLAIM ? unit->n - 2 : 0;
-    if (is_claim && wait_ns > settled->longest_wait_ns)
+    if (is_wait && wait_ns > settled->longest_wait_ns)
         settled->longest_wait_ns = wait_ns;
     if (last->time_ns > settled->until_ns)
         settled->until_ns = last->time_ns;

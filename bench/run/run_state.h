@@ -88,6 +88,7 @@ struct lb_active_run {
     struct lb_beater *beater;   /* of workers that are threads of this process; NULL: none */
     struct lb_readers *readers; /* NULL: none */
     struct lb_settler *settler; /* NULL: the record is kept whole */
+    const char *kept_because;   /* then: why; NULL: the user wants it */
     struct lb_gauges *gauges;   /* NULL: the server is not asked */
     uint32_t stage;             /* the scenario's present phase */
     uint64_t stage_successes;   /* when it began */

@@ -68,6 +68,19 @@ like(
     'an item that comes back: its first claim had been dropped'
 );
 
+# A history that is kept whole. A lock makes thousands of events in a second.
+my @lock = ('run', '-s', 'lease-version', '--workers', 2, '--hold', 0, '--warmup', 0, '--duration', '1s', '-q');
+for my $case ([100, 1], [0, 0], ['1000M', 0]) {
+    my ($limit, $says) = @$case;
+    my ($lock_status, $out, $err) = lockbench(@lock, '--history-limit', $limit, '--format', 'json', '--format', "text:" . scratch() . "/text-$limit");
+    my $result = eval { decode_json($out) };
+    my $because = $result->{cells}[0]{runs}[0]{events_kept_because};
+    is($because, $says ? "a lock's holds are compared with each other" : undef, "a lock, --history-limit $limit: the reason") or diag $err;
+    my $line = qr/^history: lease-version on sqlite, \S+: \S+ of \S+ events were kept\s+until\s+the\s+end/m;
+    my $text = slurp(scratch() . "/text-$limit");
+    $says ? like($text, $line, "a lock, --history-limit $limit: a line") : unlike($text, qr/^history:/m, "a lock, --history-limit $limit: no line");
+}
+
 for my $bad ('many', '-1', '2.5') {
     my ($bad_status, $out, $err) = lockbench('run', '-s', 'skip-locked', "--history-limit=$bad");
     is($bad_status, 2, "--history-limit=$bad: exit status");

@@ -40,10 +40,15 @@ DROP TABLE job;
 SQL
 }
 
+# Each item is granted to the second claim that finds it: half of the claims are refused.
+my $refuses = queue("state = 'new'", "state = 'taken' AND worker = :worker") =~ s/SET state = 'taken', (.*?n = n \+ 1)/SET state = CASE n WHEN 0 THEN 'new' ELSE 'taken' END, $1/r
+    =~ s/LIMIT :n\) RETURNING id/LIMIT :n) RETURNING id, n > 1 AS granted/r;
+
 my $mine = "state = 'taken' AND worker = :worker";
 my @queues = (
     ['right', queue("state = 'new'", $mine), 'no-duplicate held'],
     # Item 57, once, after 300 others: at most times between, it is among the dropped ones.
+    ['refused claims', $refuses, 'no-duplicate held'],
     ['done item again', queue("state = 'new' OR (state = 'done' AND id = 57 AND n < 2 AND (SELECT max(id) FROM job) > 357)", $mine), 'no-duplicate violated'],
     ['taken items again', queue("state = 'new' OR (state = 'taken' AND id % 50 = 7 AND n < 2)", $mine), 'no-duplicate violated'],
     ['lost items', queue("state = 'new' AND id % 50 <> 7", $mine), 'no-loss violated'],
@@ -60,7 +65,8 @@ for my $queue (@queues) {
     for my $load (@loads) {
         my ($how, @options) = @$load;
         # A free counts as a time that the item was taken, and a pause may keep the queue from being drained.
-        next if $name =~ /lost items|done item/ && $how =~ /freed/;
+        next if $name =~ /lost items|done item|refused/ && $how =~ /freed/;
+        next if $name =~ /refused/ && $how eq 'batches';    # a part of one would be granted
         my $dir = scratch() . "/$name-$how" =~ tr/ ,/__/r;
         my ($status, $out, $err) = lockbench('run', '-s', scratch() . "/$file", '-S', 'steady', '--workers', 3, '--producers', 1, '--hold', $name =~ /taken/ ? '3ms' : 0, '--duration', '1s',
             '--warmup', 0, '--put-interval', '500us', '--poll', '200us', '--poll-max', '1ms', '--progress-bound', 0, '--keep-history', '-o', $dir, '-q', @options);

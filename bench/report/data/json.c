@@ -262,6 +262,7 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     lb_put(&object, "live_witness", live_json(run));
     lb_put_count(&object, "events", run->n_events);
     lb_put_count(&object, "events_settled", run->n_settled);
+    lb_put_text_or_null(&object, "events_kept_because", run->kept);
     lb_put_count(&object, "statements", run->n_statements);
     lb_put_count(&object, "connects", run->n_connects);
     lb_put_count(&object, "connections_lost", run->n_lost);

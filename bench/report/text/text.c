@@ -677,6 +677,7 @@ static void text_end(struct lb_sink_state *state)
     lb_text_series(state);
     lb_text_steady(state);
     lb_text_untested(state);
+    lb_text_kept(state);
     if (lb_text_phases(state) != 0 || lb_text_batches(state) != 0 || lb_text_faults(state) != 0 ||
         lb_text_ranking(state) != 0 || lb_text_costs(state) != 0 || lb_text_waits(state) != 0)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");

@@ -44,6 +44,8 @@ int lb_text_phases(const struct lb_sink_state *state);
 void lb_text_series(const struct lb_sink_state *state);
 /* Whether the runs had reached a steady state. */
 void lb_text_steady(const struct lb_sink_state *state);
+/* Of long runs that kept their history until the end: why. */
+void lb_text_kept(const struct lb_sink_state *state);
 /* Names the guarantees that rows claim and that no run of the row tested. */
 void lb_text_untested(const struct lb_sink_state *state);
 

@@ -142,6 +142,8 @@ struct lb_outcome {
     bool witnesses_agree;
     uint64_t n_events;  /* in the history */
     uint64_t n_settled; /* events that were judged and dropped while the run went on */
+    char kept[160];     /* why a long run kept all, or most, of its events until the end; "": it did
+                           not, is short, or the user wants it */
     struct lb_exploration *exploration; /* NULL: stressed */
 
     uint64_t n_faults;

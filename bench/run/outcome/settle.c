@@ -206,6 +206,7 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
     outcome->start_ns = view->start_ns;
     outcome->n_settled = settled != NULL ? lb_settled_events(settled) : 0;
     outcome->n_events = view->n_events + outcome->n_settled;
+    lb_settler_explain(run);
     rc = judge(run, view, &model, outcome, err);
     /* Items of a claim whose later statement was refused come back with the end of its lease. */
     struct lb_finding *loss = &outcome->judgement.findings[LB_G_NO_LOSS];

@@ -14,12 +14,16 @@
 #include "history.h"
 #include "model.h"
 #include "settling.h"
+#include "shared.h"
 
+#include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LAG_NS  UINT64_C(2000000000)
 #define LOOK_NS UINT64_C(500000000) /* between two looks at the file */
+enum { MMAP_BYTES = 1 << 18 };
 
 /* A log. The first n_left events are the rest of the chunks that were taken out. While the record
  * is read, its full chunks follow, up to n, and its tail, up to n_seen. */
@@ -36,7 +40,7 @@ struct place {
 struct lb_settler {
     struct lb_active_run *run;
     pthread_t thread;
-    bool is_joined;
+    bool is_joined, has_touched;
     struct lb_model model;
     struct lb_settled *settled;
     struct lb_carried *carried; /* by log, at the end */
@@ -148,12 +152,26 @@ static int take_out(struct lb_settler *s)
     return rc;
 }
 
+/* The windows of items on their way are used from their first place to their last, and then again:
+ * without this, the memory of a long run would grow until its millionth item. */
+static void touch_windows(struct lb_settler *s)
+{
+    struct lb_team *team = s->run->team;
+    if (s->has_touched)
+        return;
+    s->has_touched = true;
+    lb_live_touch(s->run->live);
+    if (team->due != NULL)
+        lb_shared_touch(team->due, LB_WATCHED_ITEMS * sizeof *team->due);
+}
+
 /* 0, or an error: then nothing more is dropped. */
 static int settle(struct lb_settler *s)
 {
     const uint64_t now_ns = lb_now_ns(), until_ns = now_ns > LAG_NS ? now_ns - LAG_NS : 0;
     struct lb_error err;
     bool is_whole = false;
+    touch_windows(s);
     int rc = collect(s, &is_whole);
     struct lb_settle_log *logs = calloc(s->n_logs + 1, sizeof *logs);
     if (rc == 0 && logs == NULL)
@@ -187,27 +205,36 @@ static void *settler_main(void *arg)
     return NULL;
 }
 
+static bool is_wanted_whole(const struct lb_active_run *run)
+{
+    return run->request->history_limit == 0 || run->request->history_path != NULL;
+}
+
 /* Why the record is kept whole; NULL: it is not. */
 static const char *refusal(const struct lb_active_run *run, const struct lb_model *model)
 {
     const struct lb_scenario *scenario = run->request->scenario;
-    if (run->request->history_limit == 0 || run->request->history_path != NULL)
-        return "the user keeps the history";
     if (run->peers != NULL || run->company != NULL)
-        return "it is joined with others";
+        return "the histories of several ranks are joined";
     if (lb_fault_is(scenario->fault, LB_FAULT_KILLS) || scenario->fault == LB_FAULT_POISON)
         return "deaths are judged by the work of others around them";
     if (scenario->rounds > 0 || scenario->rows > 0 || scenario->duplicate_ids ||
         scenario->ids != LB_IDS_UNIQUE || run->plan.attributes != NULL || run->plan.groups > 0)
-        return "the scenario asks for all of it";
+        return "the scenario's rounds, rows, ids or attributes need all of it";
     return lb_settle_refusal(model);
 }
 
 int lb_settler_start(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_model model = lb_run_model(run, false, 0);
-    if (run->history == NULL || refusal(run, &model) != NULL)
+    if (run->history == NULL || is_wanted_whole(run))
         return 0;
+    run->kept_because = refusal(run, &model);
+    if (run->kept_because != NULL)
+        return 0;
+    /* Buffers of the settler are returned to the system, also the second time. By default the C
+     * library raises this limit to the largest block that was freed. */
+    mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
     struct lb_settler *s = calloc(1, sizeof *s);
     struct lb_settled *settled = lb_settled_new();
     if (s == NULL || settled == NULL) {
@@ -244,6 +271,20 @@ const struct lb_settled *lb_settler_result(struct lb_settler *s)
             (struct lb_carried){s->logs[i].events, s->logs[i].n_left, s->logs[i].n_chunks};
     lb_history_carry(s->run->history, s->carried, s->carried != NULL ? s->n_logs : 0);
     return lb_settled_events(s->settled) > 0 ? s->settled : NULL;
+}
+
+void lb_settler_explain(const struct lb_active_run *run)
+{
+    enum { MUCH = 3 }; /* limits: less is kept until the next time */
+    struct lb_outcome *outcome = run->outcome;
+    const uint64_t limit = run->request->history_limit;
+    const uint64_t n_kept = outcome->n_events - outcome->n_settled;
+    if (run->kept_because != NULL && n_kept > limit)
+        snprintf(outcome->kept, sizeof outcome->kept, "%s", run->kept_because);
+    else if (run->settler != NULL && n_kept > MUCH * limit)
+        snprintf(outcome->kept, sizeof outcome->kept,
+                 "their items wait, failed, were freed, renewed or claimed again, or share an "
+                 "operation with such an item");
 }
 
 void lb_settler_free(struct lb_settler *s)

@@ -14,6 +14,8 @@ void lb_settler_join(struct lb_settler *settler);
 /* After that: the dropped part, for the judge; NULL: nothing was dropped. Views of the history
  * borrow memory of the settler. */
 const struct lb_settled *lb_settler_result(struct lb_settler *settler);
+/* After the outcome has its numbers of events: says why the record was kept, if it was. */
+void lb_settler_explain(const struct lb_active_run *run);
 void lb_settler_free(struct lb_settler *settler); /* accepts NULL */
 
 #endif

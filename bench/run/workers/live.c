@@ -57,6 +57,12 @@ struct lb_live *lb_live_new(const struct lb_live_size *of)
     return live;
 }
 
+void lb_live_touch(struct lb_live *live)
+{
+    if (live->items != NULL)
+        lb_shared_touch(live->items, LB_WATCHED_ITEMS * sizeof *live->items);
+}
+
 void lb_live_free(struct lb_live *live)
 {
     if (live == NULL)

@@ -32,6 +32,8 @@ struct lb_live_size {
     uint32_t first_worker, n_workers; /* their numbers go up from the first */
 };
 
+/* Takes all memory that it will use. */
+void lb_live_touch(struct lb_live *live);
 /* NULL: out of memory. */
 struct lb_live *lb_live_new(const struct lb_live_size *size);
 void lb_live_free(struct lb_live *live);

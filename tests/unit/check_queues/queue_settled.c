@@ -88,8 +88,8 @@ static void compare_judgements(const struct shape *shape, const struct lb_judgem
 {
     const struct lb_measures *a = &whole->measures, *b = &rest->measures;
     bool is_equal = a->n_claims == b->n_claims && a->n_empty == b->n_empty &&
-                    a->longest_wait_ns == b->longest_wait_ns && a->jain == b->jain &&
-                    a->gini == b->gini && a->n_deaths == b->n_deaths;
+                    a->n_refusals == b->n_refusals && a->longest_wait_ns == b->longest_wait_ns &&
+                    a->jain == b->jain && a->gini == b->gini && a->n_deaths == b->n_deaths;
     for (int g = 0; g < LB_GUARANTEES && is_equal; g++) {
         is_equal = whole->findings[g].verdict == LB_V_NOT_CLAIMED
                        ? rest->findings[g].verdict == LB_V_NOT_CLAIMED
@@ -114,9 +114,22 @@ static void compare_judgements(const struct shape *shape, const struct lb_judgem
              (unsigned long long)a->n_empty, (unsigned long long)b->n_empty);
 }
 
+/* Some answers "empty" become refusals for contention: the worker waits on. */
+static void refuse_some(struct lb_random *random)
+{
+    static const uint8_t answers[] = {LB_BUSY, LB_TIMEOUT, LB_CONFLICT, LB_DEADLOCK, LB_OTHER};
+    for (uint32_t log = 0; log < MAX_LOGS; log++)
+        for (size_t i = 0; i < history.n[log]; i++) {
+            struct lb_event *e = &history.events[log][i];
+            if (e->op == LB_OP_CLAIM && e->type == LB_EV_FAIL && chance(random, 60))
+                e->answer = answers[below(random, sizeof answers)];
+        }
+}
+
 void compare_settled(const struct shape *shape, struct lb_random *random)
 {
     static struct lb_judgement whole, rest;
+    static struct lb_event events[MAX_LOGS][MAX_EVENTS];
     const struct lb_model before = history.model;
     uint64_t last = 0, first;
     struct lb_error err = {0};
@@ -128,7 +141,9 @@ void compare_settled(const struct shape *shape, struct lb_random *random)
     history.model.claims = lb_guarantees_with(LB_GUARANTEE_IS_FOR_QUEUES) &
                            lb_guarantees_with(LB_GUARANTEE_IS_OF_ONE_ITEM);
     history.model.progress_bound_ns = (1 + below(random, 4)) * shape->tick;
+    memcpy(events, history.events, sizeof events);
     if (lb_settle_refusal(&history.model) == NULL) {
+        refuse_some(random);
         assert_int_equal(judge_history(&history, &whole, &err), 0);
         struct lb_settled *settled = lb_settled_new();
         struct lb_history_view view;
@@ -149,5 +164,6 @@ void compare_settled(const struct shape *shape, struct lb_random *random)
         compare_judgements(shape, &whole, &rest);
         lb_settled_free(settled);
     }
+    memcpy(history.events, events, sizeof events);
     history.model = before;
 }

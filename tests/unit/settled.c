@@ -1,0 +1,167 @@
+/* The ids of settled items: any order of adding gives the same set, and a set without gaps takes no
+ * memory for its length. The kept rest of a long history, also of one with contention, does not
+ * grow with its length. */
+#include "settled.h"
+
+#include "random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { PAGES = 9, PAGE = 4096, IDS = PAGES * PAGE };
+
+static void expect_set(const struct lb_settled *settled, const bool *added)
+{
+    for (uint64_t id = 0; id < IDS + PAGE; id++)
+        if (lb_settled_has(settled, id) != (id < IDS && added[id]))
+            fail_msg("id %llu", (unsigned long long)id);
+}
+
+/* In pieces of a random length, in a random order. */
+static void any_order_gives_the_set(void **state)
+{
+    static bool added[IDS];
+    static uint64_t order[IDS];
+    struct lb_random random;
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        lb_random_init(&random, seed, 1);
+        struct lb_settled *settled = lb_settled_new();
+        const uint32_t piece = 1 + (uint32_t)lb_random_below(&random, 2 * PAGE);
+        const size_t n = IDS / piece;
+        assert_non_null(settled);
+        memset(added, 0, sizeof added);
+        for (size_t i = 0; i < n; i++)
+            order[i] = i;
+        for (size_t i = n; i > 1; i--) {
+            const size_t k = lb_random_below(&random, (uint32_t)i);
+            const uint64_t other = order[k];
+            order[k] = order[i - 1];
+            order[i - 1] = other;
+        }
+        for (size_t i = 0; i < n; i++) {
+            for (uint64_t id = order[i] * piece; id < (order[i] + 1) * piece; id++) {
+                assert_true(lb_settled_add(settled, id));
+                assert_true(lb_settled_add(settled, id)); /* twice is no harm */
+                added[id] = true;
+            }
+            if (i % (1 + n / 5) == 0)
+                expect_set(settled, added);
+        }
+        expect_set(settled, added);
+        for (uint64_t id = n * piece; id < IDS; id++)
+            assert_true(lb_settled_add(settled, id));
+        assert_int_equal(settled->pages.n, 0);
+        assert_int_equal(settled->full.n, 1);
+        lb_settled_free(settled);
+    }
+}
+
+static void a_gap_keeps_one_page(void **state)
+{
+    struct lb_settled *settled = lb_settled_new();
+    (void)state;
+    assert_non_null(settled);
+    for (uint64_t id = 0; id < IDS; id++)
+        if (id != 2 * PAGE + 17)
+            assert_true(lb_settled_add(settled, id));
+    assert_int_equal(settled->pages.n, 1);
+    assert_int_equal(settled->full.n, 2);
+    assert_false(lb_settled_has(settled, 2 * PAGE + 17));
+    assert_true(lb_settled_add(settled, 2 * PAGE + 17));
+    assert_int_equal(settled->pages.n, 0);
+    assert_int_equal(settled->full.n, 1);
+    lb_settled_free(settled);
+}
+
+/* --- a long history --- */
+
+enum { WORKER, PRODUCER, LOGS, ROUND = 1000, ROUNDS = 12, EACH = 16 };
+
+struct writer {
+    struct lb_event events[LOGS][ROUND * EACH];
+    size_t n[LOGS];
+    uint64_t now;
+};
+
+static void write_event(struct writer *w, int log, struct lb_event e)
+{
+    e.time_ns = w->now++;
+    w->events[log][w->n[log]++] = e;
+}
+
+static void operate(struct writer *w, int log, enum lb_op op, enum lb_answer answer, uint64_t id)
+{
+    struct lb_event e = {.op = (uint8_t)op, .type = LB_EV_INVOKE, .arg = 1};
+    e.value = op == LB_OP_CLAIM ? 0 : id;
+    write_event(w, log, e);
+    if (op == LB_OP_CLAIM && answer == LB_OK) {
+        write_event(w, log, (struct lb_event){.op = LB_OP_ITEM, .type = LB_EV_NOTE, .value = id});
+        e.value = 1;
+    }
+    e.type = answer == LB_OK ? LB_EV_OK : LB_EV_FAIL;
+    e.answer = (uint8_t)answer;
+    e.flags = answer == LB_OK && op == LB_OP_COMPLETE ? LB_EVF_EFFECTIVE : 0;
+    write_event(w, log, e);
+}
+
+static void write_item(struct writer *w, uint64_t id)
+{
+    static const enum lb_answer refusals[] = {LB_BUSY, LB_TIMEOUT, LB_CONFLICT, LB_DEADLOCK};
+    if (id % 3 == 0)
+        operate(w, PRODUCER, LB_OP_PUT, refusals[id % 4], id);
+    operate(w, PRODUCER, LB_OP_PUT, LB_OK, id);
+    for (uint64_t i = 0; i < id % 4; i++)
+        operate(w, WORKER, LB_OP_CLAIM, refusals[i], 0);
+    operate(w, WORKER, LB_OP_CLAIM, LB_OK, id);
+    operate(w, WORKER, LB_OP_COMPLETE, LB_OK, id);
+    if (id % 5 == 0)
+        operate(w, WORKER, LB_OP_CLAIM, LB_EMPTY, 0);
+}
+
+static void a_long_history_leaves_little(void **state)
+{
+    enum { FEW = 20 };
+    static struct writer w = {.now = 1};
+    const struct lb_model model = {.queue = true, .progress_bound_ns = 1000};
+    struct lb_settled *settled = lb_settled_new();
+    struct lb_error err;
+    uint64_t id = 0, n_refusals = 0, n_busy = 0;
+    (void)state;
+    assert_non_null(settled);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct lb_settle_log logs[LOGS];
+        for (int i = 0; i < ROUND; i++, id++) {
+            write_item(&w, id);
+            n_busy += id % 4 > 1 ? 2 : id % 4; /* those of a longer wait are conflicts */
+            n_refusals += id % 4;
+        }
+        for (int log = 0; log < LOGS; log++)
+            logs[log] = (struct lb_settle_log){w.events[log], w.n[log], w.n[log]};
+        assert_int_equal(lb_settle(settled, &model, logs, LOGS, w.now, &err), 0);
+        for (int log = 0; log < LOGS; log++) {
+            w.n[log] = logs[log].n;
+            assert_true(w.n[log] <= FEW);
+        }
+        assert_true(settled->pages.n <= 2 && settled->full.n <= 1);
+    }
+    assert_true(settled->n_refusals + FEW >= n_busy && settled->n_refusals <= n_busy);
+    assert_true(settled->n_claims + FEW >= id && settled->n_claims <= id);
+    assert_true(settled->logs[WORKER].n_attempts >= n_refusals + id - FEW);
+    lb_settled_free(settled);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_order_gives_the_set),
+        cmocka_unit_test(a_gap_keeps_one_page),
+        cmocka_unit_test(a_long_history_leaves_little),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
