@@ -275,13 +275,15 @@ const struct lb_settled *lb_settler_result(struct lb_settler *s)
 
 void lb_settler_explain(const struct lb_active_run *run)
 {
-    enum { MUCH = 3 }; /* limits: less is kept until the next time */
+    enum { MUCH = 1 << 16, PART = 4 }; /* less may be of the last seconds */
     struct lb_outcome *outcome = run->outcome;
     const uint64_t limit = run->request->history_limit;
-    const uint64_t n_kept = outcome->n_events - outcome->n_settled;
-    if (run->kept_because != NULL && n_kept > limit)
+    uint64_t n_left = 0;
+    for (size_t i = 0; run->settler != NULL && i < run->settler->n_logs; i++)
+        n_left += run->settler->logs[i].n_left;
+    if (run->kept_because != NULL && outcome->n_events > limit)
         snprintf(outcome->kept, sizeof outcome->kept, "%s", run->kept_because);
-    else if (run->settler != NULL && n_kept > MUCH * limit)
+    else if (n_left > limit && n_left > MUCH && n_left > outcome->n_events / PART)
         snprintf(outcome->kept, sizeof outcome->kept,
                  "their items wait, failed, were freed, renewed or claimed again, or share an "
                  "operation with such an item");
