@@ -66,7 +66,8 @@ static int check_keys(const struct lb_guest *guest, struct lb_error *err)
         "hello",      "strategy", "version",    "summary",  "shape",    "claims",
         "engines",    "mode",     "operations", "options",  "lease",    "lease_unit_ms",
         "heartbeats", "batches",  "shared",     "capacity", "attempts", "attributes",
-        "key_limit",  "unique",   "priority",   "due",      NULL};
+        "key_limit",  "unique",   "priority",   "due",      "rate",     "rate_ms",
+        "share",      NULL};
     const char *key;
     json_t *value;
     json_object_foreach(guest->hello, key, value)
@@ -219,8 +220,11 @@ static int check_push(const struct lb_guest *guest, struct lb_error *err)
         return wrong(guest, err, "\"mode\" can be \"push\" of a queue only", NULL);
     if (guest->strategy.is_lease)
         return wrong(guest, err, "a queue that pushes cannot have \"lease\"", NULL);
-    if ((guest->strategy.claims & LB_G_BIT(LB_G_FIFO)) != 0)
-        return wrong(guest, err, "a queue that pushes cannot claim", "fifo");
+    static const enum lb_guarantee by_time[] = {LB_G_FIFO, LB_G_PRIORITY, LB_G_RATE, LB_G_SHARE};
+    for (size_t i = 0; i < sizeof by_time / sizeof by_time[0]; i++)
+        if ((guest->strategy.claims & LB_G_BIT(by_time[i])) != 0)
+            return wrong(guest, err, "a queue that pushes cannot claim",
+                         lb_guarantee_name(by_time[i]));
     if (has_operation(guest, "recover"))
         return wrong(guest, err, "a queue that pushes cannot have the operation", "recover");
     return 0;
@@ -292,7 +296,8 @@ static int read_attempts(struct lb_guest *guest, struct lb_error *err)
                        NULL);
 }
 
-/* A guarantee of items: the attribute that it is about, and the key that states how far it goes. */
+/* A guarantee of items: the attribute that it is about (LB_ATTRIBUTES: none), and the key that
+ * states how far it goes. */
 static int check_promise(const struct lb_guest *guest, enum lb_guarantee guarantee,
                          enum lb_attribute attribute, const char *key, bool is_right,
                          const char *want, struct lb_error *err)
@@ -307,7 +312,7 @@ static int check_promise(const struct lb_guest *guest, enum lb_guarantee guarant
     if (!is_right)
         return wrong(guest, err, text, NULL);
     snprintf(text, sizeof text, "it has \"%s\", and \"attributes\" lacks", key);
-    return (guest->stated.attributes >> attribute & 1) != 0
+    return attribute == LB_ATTRIBUTES || (guest->stated.attributes >> attribute & 1) != 0
                ? 0
                : wrong(guest, err, text, lb_guest_attributes[attribute]);
 }
@@ -319,17 +324,22 @@ static int word_of(const struct lb_guest *guest, const char *key, const char *on
     return word == NULL ? 0 : strcmp(word, one) == 0 ? 1 : strcmp(word, two) == 0 ? 2 : 0;
 }
 
+/* A whole number from 1; 0: it is none. */
+static uint32_t count_of(const struct lb_guest *guest, const char *key)
+{
+    enum { MOST = 100000000 };
+    const json_int_t number = json_integer_value(json_object_get(guest->hello, key));
+    return number >= 1 && number <= MOST ? (uint32_t)number : 0;
+}
+
 static int read_promises(struct lb_guest *guest, struct lb_error *err)
 {
-    enum { MOST = 1000000 };
     struct lb_program *stated = &guest->stated;
-    const unsigned beyond = LB_G_BIT(LB_G_RATE) | LB_G_BIT(LB_G_SHARE);
-    const json_int_t limit = json_integer_value(json_object_get(guest->hello, "key_limit"));
-    if ((guest->strategy.claims & beyond) != 0)
-        return wrong(guest, err,
-                     "\"claims\": a file of statements can claim this, a program cannot:",
-                     (guest->strategy.claims & LB_G_BIT(LB_G_RATE)) != 0 ? "rate" : "share");
-    stated->key_limit = limit >= 1 && limit <= MOST ? (uint32_t)limit : 0;
+    const double share = json_number_value(json_object_get(guest->hello, "share"));
+    stated->key_limit = count_of(guest, "key_limit");
+    stated->rate = guest->strategy.shape == LB_QUEUE ? count_of(guest, "rate") : 0;
+    stated->rate_ms = count_of(guest, "rate_ms");
+    stated->share_milli = share > 0 && share <= 1 ? (uint32_t)(share * 1000 + 0.5) : 0;
     stated->unique = word_of(guest, "unique", "until-done", "until-claimed");
     stated->priority = word_of(guest, "priority", "highest-first", "lowest-first");
     int rc = check_promise(guest, LB_G_KEY_LIMIT, LB_A_KEY, "key_limit", stated->key_limit > 0,
@@ -340,6 +350,13 @@ static int read_promises(struct lb_guest *guest, struct lb_error *err)
     if (rc == 0)
         rc = check_promise(guest, LB_G_PRIORITY, LB_A_PRIORITY, "priority", stated->priority > 0,
                            "\"highest-first\" or \"lowest-first\"", err);
+    if (rc == 0)
+        rc = check_promise(guest, LB_G_RATE, LB_ATTRIBUTES, "rate",
+                           stated->rate > 0 && stated->rate_ms > 0,
+                           "a whole number from 1, of a queue, and \"rate_ms\" too", err);
+    if (rc == 0)
+        rc = check_promise(guest, LB_G_SHARE, LB_A_TENANT, "share", stated->share_milli > 0,
+                           "a number above 0 and at most 1", err);
     return rc;
 }
 
@@ -367,9 +384,10 @@ static int read_attributes(struct lb_guest *guest, struct lb_error *err)
     if (json_object_get(guest->hello, "due") != NULL && due == 0)
         return wrong(guest, err, "\"due\" must be \"later\" or \"at-once\"", NULL);
     guest->stated.due_later = due == 1;
-    if (guest->stated.attributes != 0 || due == 1)
+    const int rc = read_promises(guest, err);
+    if (guest->stated.attributes != 0 || due == 1 || guest->stated.rate > 0)
         guest->strategy.stated = &guest->stated;
-    return read_promises(guest, err);
+    return rc;
 }
 
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,

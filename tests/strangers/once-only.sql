@@ -1,12 +1,13 @@
 -- A job is there once: a put of its key adds nothing while a job of that key is not done. put=index lets a unique
--- index say so; put=looked looks first, and inserts then; put=believed (PostgreSQL) takes another's lock of the
--- key for another's job. After oban #1087 and #1093. Truth expected: index right; looked broken: unique; believed
--- broken: unique.
+-- index say so; put=looked looks first, and inserts then; put=locked does so under a lock of the key's hash, as River
+-- did before it had an index (river #446: right, and slow); put=believed (PostgreSQL) takes another's lock of the
+-- key for another's job. After oban #1087 and #1093. Truth expected: index and locked right; looked broken: unique;
+-- believed broken: unique.
 --
 -- strategy: once-only
 -- shape: queue
 -- claims: no-duplicate, no-loss, owner-release, unique
--- option: put = index | looked | believed
+-- option: put = index | looked | locked | believed
 -- unique: until-done
 
 -- name: setup when put=index
@@ -22,6 +23,17 @@ CREATE TABLE job (id bigint PRIMARY KEY, once varchar(20) NOT NULL, status varch
 INSERT INTO job (id, once, payload) VALUES (:id, :unique_key, :payload) ON CONFLICT DO NOTHING;
 
 -- name: put when put=looked
+-- require: row
+SELECT 1 AS free WHERE NOT EXISTS (SELECT 1 FROM job WHERE once = :unique_key AND status <> 'done');
+INSERT INTO job (id, once, payload) VALUES (:id, :unique_key, :payload);
+
+-- name: put [sqlite] tx=one begin=immediate when put=locked
+-- require: row
+SELECT 1 AS free WHERE NOT EXISTS (SELECT 1 FROM job WHERE once = :unique_key AND status <> 'done');
+INSERT INTO job (id, once, payload) VALUES (:id, :unique_key, :payload);
+
+-- name: put [postgres] tx=one when put=locked
+SELECT 1 AS locked FROM pg_advisory_xact_lock(hashtext(:unique_key));
 -- require: row
 SELECT 1 AS free WHERE NOT EXISTS (SELECT 1 FROM job WHERE once = :unique_key AND status <> 'done');
 INSERT INTO job (id, once, payload) VALUES (:id, :unique_key, :payload);

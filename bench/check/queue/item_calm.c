@@ -335,7 +335,8 @@ static bool may_be_calm(const struct lb_case *c)
     const struct lb_world_event *world = c->world.items;
     bool may_be = c->is_dense && c->beats.n == 0 && !c->has_unsure_beats && c->infos.n == 0 &&
                   c->known_ns == LB_NEVER && c->model->period_ns == 0 && !c->model->lease &&
-                  !c->model->strict; /* strict order needs items given back */
+                  !c->model->strict && /* strict order needs items given back */
+                  !lb_wants_share(c);  /* and a share each claim */
     for (size_t i = 0; i < c->history->n_logs; i++)
         may_be = may_be && lb_slack(c, (uint32_t)i) == 0;
     for (size_t i = 0; i < c->world.n && may_be; i++)

@@ -79,6 +79,12 @@ bool lb_wants_unique(const struct lb_case *c);
 /* True if it is claimed, and its numbers are known. */
 bool lb_wants_rate(const struct lb_case *c);
 
+/* True if it is claimed, and the bound is known: tenant_share.c. */
+static inline bool lb_wants_share(const struct lb_case *c)
+{
+    return c->model->share_milli > 0 && (c->model->claims & LB_G_BIT(LB_G_SHARE)) != 0;
+}
+
 /* --- limits of items in hand: item_limits.c --- */
 
 /* True if one is claimed, and its number is known. */

@@ -59,21 +59,25 @@ static void add_named(struct lb_asking *m, const char *name, const char *scenari
                       const char *const *keys, const char *why)
 {
     struct lb_ask *ask = add(m, scenario, NULL, NULL, why);
-    size_t n = 0;
     snprintf(ask->name, sizeof ask->name, "%s", name);
-    while (ask->keys[n] != NULL)
-        n++;
-    for (size_t i = 0; keys[i] != NULL; i++)
-        ask->keys[n + i] = keys[i];
+    for (size_t i = 0, n; keys[i] != NULL; i += 2) {
+        for (n = 0; ask->keys[n] != NULL && strcmp(ask->keys[n], keys[i]) != 0;)
+            n += 2;
+        ask->keys[n] = keys[i];
+        ask->keys[n + 1] = keys[i + 1];
+    }
     reckon(m, ask);
 }
 
-/* What its first line promises of keys, unique keys and priorities. */
+/* What its first line promises of keys, unique keys, priorities, rates and tenants. */
 static void ask_attributes(struct lb_asking *m)
 {
     static const char *const keys[] = {"keys", "2", "hold", "3ms", NULL};
     static const char *const doubles[] = {"producers", "4",      "put-interval", "0", "hold",
                                           "0",         "unique", "0.9",          NULL};
+    static const char *const crowd[] = {"hold",     "1ms",    "poll-max", "5ms",
+                                        "duration", "2500ms", NULL};
+    static const char *const tenants[] = {"backlog", "1000", "tenants", "hot:0.8,small:2", NULL};
     static const char *const urgent[] = {"hold", "2ms", "priority", "0:0.4,1:0.3,9:0.3", NULL};
     if (lb_asking_claims(m, LB_G_KEY_LIMIT))
         add_named(m, "keys", "drain", keys, "it claims key-limit: items of two keys");
@@ -83,6 +87,12 @@ static void ask_attributes(struct lb_asking *m)
     if (lb_asking_claims(m, LB_G_PRIORITY))
         add_named(m, "priorities", "drain", urgent,
                   "it claims priority: a crowd at a backlog of three priorities");
+    if (lb_asking_claims(m, LB_G_RATE))
+        add_named(m, "rate", "drain", crowd,
+                  "it claims rate: a crowd at a backlog for several windows");
+    if (lb_asking_claims(m, LB_G_SHARE))
+        add_named(m, "shares", "drain", tenants,
+                  "it claims share: most items are of one of three tenants");
 }
 
 /* Pauses holders for so long that their lock or item goes to another worker. */

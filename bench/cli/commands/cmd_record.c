@@ -109,10 +109,11 @@ static int record(const struct lb_args *args, struct lb_selection *selection, si
     struct lb_recording *recording = NULL;
     int rc = lb_guest_check(protocol->guest, selection->settings, selection->n_settings, err);
     if (rc == 0 && protocol->strategy->stated != NULL)
-        rc = lb_fail(err, LB_E_UNSUPPORTED,
-                     "%s has \"attributes\" or \"due\" in its first line: record cannot tell which "
-                     "parameters of its statements are keys or priorities",
-                     protocol->path);
+        rc = lb_fail(
+            err, LB_E_UNSUPPORTED,
+            "%s has \"attributes\", \"due\" or \"rate\" in its first line: record cannot tell "
+            "which parameters of its statements are keys, priorities or times",
+            protocol->path);
     if (rc == 0)
         rc = lb_recording_make(&plan, &recording, err);
     if (rc != 0 && atomic_load(&stop->requested) != 0)

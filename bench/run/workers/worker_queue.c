@@ -484,7 +484,8 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
     struct lb_team *team = worker->team;
     const struct lb_scenario *scenario = team->scenario;
     struct lb_error *err = &worker->err;
-    const uint32_t rate_ms = team->plan->program != NULL ? team->plan->program->rate_ms : 0;
+    const struct lb_program *stated = lb_strategy_stated(team->plan);
+    const uint32_t rate_ms = stated != NULL ? stated->rate_ms : 0;
     bool is_made = worker->next.is_there;
     worker->op.measured = is_made ? worker->next.measured : lb_team_phase(team) == LB_PHASE_MEASURE;
     lb_worker_begin(worker, LB_M_ACQUIRE);
