@@ -161,8 +161,8 @@ struct lb_crowded_end {
 /* A hold that ended in the tick in which its worker was granted another of the resource beside it.
  */
 struct lb_tie {
+    uint32_t hold, resource;
     uint64_t time;
-    uint32_t resource, hold;
     uint32_t position; /* of its end, in its log */
 };
 
@@ -300,18 +300,17 @@ static inline struct lb_hold *lb_holds(const struct lb_case *c)
     return c->holds.items;
 }
 
-static inline const struct lb_event *lb_event_in(const struct lb_log_view *log, size_t span,
-                                                 size_t i)
-{
-    return &log->spans[span].events[i];
-}
-
 /* The event at a position of a log. */
 const struct lb_event *lb_case_event(const struct lb_case *c, uint32_t log, uint32_t event);
 /* The position of the invoke that the end at position event belongs to. */
 uint32_t lb_case_invoke(const struct lb_case *c, uint32_t log, uint32_t event);
 /* The position of the end that belongs to the invoke at position event; LB_NONE. */
 uint32_t lb_case_end(const struct lb_case *c, uint32_t log, uint32_t event);
+/* How many may hold a resource at once. */
+static inline uint32_t lb_capacity_of(const struct lb_model *model, uint32_t resource)
+{
+    return model->capacity == NULL ? 1 : model->capacity[resource];
+}
 static inline uint64_t lb_slack(const struct lb_case *c, uint32_t log)
 {
     return c->history->logs[log].uncertainty_ns;

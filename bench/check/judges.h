@@ -67,6 +67,8 @@ static inline struct lb_finding *lb_finding_of(struct lb_case *c, enum lb_guaran
 }
 /* Where the next witness of a finding goes; NULL when all places are taken. Zeroed. */
 struct lb_witness *lb_witness_new(struct lb_finding *finding);
+/* Counts one violation; returns the same place for its witness. */
+struct lb_witness *lb_violation(struct lb_case *c, enum lb_guarantee guarantee);
 /* Adds the operation that the end (or unanswered invoke) at position event belongs to. */
 void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_t log,
                     uint32_t event);

@@ -2,6 +2,7 @@
 #include "judges.h"
 #include "scan_logs.h"
 
+#include "order.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -24,12 +25,6 @@ static uint64_t successes(const struct lb_case *c, uint32_t log)
     return n;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Jain's index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all. Gini's
  * coefficient: 0 when all are equal. Over the logs that asked for something. */
 int lb_judge_fairness(struct lb_case *c)
@@ -45,7 +40,7 @@ int lb_judge_fairness(struct lb_case *c)
     for (size_t i = 0; i < c->history->n_logs; i++)
         if (c->logs[i].n_attempts > 0)
             x[n++] = (double)successes(c, (uint32_t)i);
-    qsort(x, n, sizeof *x, by_value);
+    qsort(x, n, sizeof *x, lb_order_double);
     for (size_t i = 0; i < n; i++) {
         sum += x[i];
         squares += x[i] * x[i];
@@ -64,9 +59,7 @@ int lb_judge_fairness(struct lb_case *c)
 
 void lb_report_recovery(struct lb_case *c, const struct lb_recovery *recovery)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_RECOVERY);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_RECOVERY);
     if (witness == NULL)
         return;
     char at[LB_AT], length[LB_AT], bound[LB_AT];
@@ -101,22 +94,16 @@ static void report_recovery(struct lb_case *c, const struct lb_hold *dead, uint6
 }
 
 struct death {
-    uint64_t at;
+    uint64_t at; /* first: their order */
     uint32_t hold, next;
 };
-
-static int by_death(const void *a, const void *b)
-{
-    const struct death *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
 
 static int collect_deaths(struct lb_case *c, struct lb_array *deaths)
 {
     const uint32_t *open = c->open.items;
     for (size_t i = 0; i < c->open.n; i++) {
         const struct lb_hold *hold = &lb_holds(c)[open[i]];
-        bool alone = c->model->capacity == NULL || c->model->capacity[hold->resource] <= 1;
+        bool alone = lb_capacity_of(c->model, hold->resource) <= 1;
         if (!hold->is_dead || hold->is_shared || hold->is_piece)
             continue;
         c->out->measures.n_deaths++;
@@ -149,19 +136,13 @@ static void find_next(struct lb_case *c, struct death *deaths, size_t n)
     }
 }
 
-static int by_length(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n)
 {
     struct lb_measures *measures = &c->out->measures;
     measures->n_recovered = n;
     if (n == 0)
         return;
-    qsort(took_ns, n, sizeof *took_ns, by_length);
+    qsort(took_ns, n, sizeof *took_ns, lb_order_u64);
     /* The smallest length that at least this percentage does not exceed. */
     measures->p50_recovery_ns = took_ns[(n * 50 + 99) / 100 - 1];
     measures->p95_recovery_ns = took_ns[(n * 95 + 99) / 100 - 1];
@@ -174,7 +155,7 @@ int lb_judge_recovery(struct lb_case *c)
     int rc = collect_deaths(c, &array);
     struct death *deaths = array.items;
     if (array.n > 0 && rc == 0) {
-        qsort(deaths, array.n, sizeof *deaths, by_death);
+        qsort(deaths, array.n, sizeof *deaths, lb_order_u64);
         find_next(c, deaths, array.n);
     }
     for (size_t i = 0; i < array.n && rc == 0; i++) {

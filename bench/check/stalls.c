@@ -15,6 +15,7 @@
 #include "judges.h"
 #include "scan_logs.h"
 
+#include "order.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -41,19 +42,13 @@ int lb_scan_stall(struct lb_case *c, const struct lb_event *e)
     return rc == 0 && e->arg != LB_STALL_ONE ? push(c, &c->stalls, e) : rc;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct stall *x = a, *y = b;
-    return (x->from > y->from) - (x->from < y->from);
-}
-
 /* Those that meet become one. */
 static void merge(struct lb_array *array)
 {
     struct stall *stalls = array->items;
     size_t n = 0;
     if (array->n > 1)
-        qsort(stalls, array->n, sizeof *stalls, by_start);
+        qsort(stalls, array->n, sizeof *stalls, lb_order_u64);
     for (size_t i = 0; i < array->n; i++) {
         if (n > 0 && stalls[i].from <= stalls[n - 1].until) {
             if (stalls[i].until > stalls[n - 1].until)
@@ -139,9 +134,7 @@ int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uin
 /* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
 static void report(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_PROGRESS);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_PROGRESS);
     if (witness == NULL)
         return;
     lb_witness_add(c, witness, wait->log, wait->event);

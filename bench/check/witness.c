@@ -70,6 +70,13 @@ struct lb_witness *lb_witness_new(struct lb_finding *finding)
     return witness;
 }
 
+struct lb_witness *lb_violation(struct lb_case *c, enum lb_guarantee guarantee)
+{
+    struct lb_finding *finding = lb_finding_of(c, guarantee);
+    finding->n_violations++;
+    return lb_witness_new(finding);
+}
+
 void lb_witness_add(const struct lb_case *c, struct lb_witness *witness, uint32_t log,
                     uint32_t event)
 {

@@ -8,6 +8,7 @@
  *
  * The intervals are per comparison, not corrected: they describe a cell, they do not decide.
  */
+#include "order.h"
 #include "stats.h"
 
 #include <assert.h>
@@ -21,12 +22,6 @@ struct ranked {
     size_t index;
 };
 
-static int by_p(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    return (x->p > y->p) - (x->p < y->p);
-}
-
 int lb_stats_holm(double *p, size_t n, size_t n_family, struct lb_error *err)
 {
     assert(n_family >= n);
@@ -37,7 +32,7 @@ int lb_stats_holm(double *p, size_t n, size_t n_family, struct lb_error *err)
         return lb_fail(err, LB_E_MEMORY, "out of memory for %zu comparisons", n);
     for (size_t i = 0; i < n; i++)
         order[i] = (struct ranked){p[i], i};
-    qsort(order, n, sizeof *order, by_p);
+    qsort(order, n, sizeof *order, lb_order_double);
     double largest = 0; /* a later one is never more significant than an earlier one */
     for (size_t i = 0; i < n; i++) {
         largest = fmax(largest, fmin(1, order[i].p * (double)(n_family - i)));

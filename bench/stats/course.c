@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { DRAWS = 199, SHORTEST = 5, LONGEST = 30, WINDOW = 4, MOST_CHANGES = 64 };
 #define LEVEL     0.01 /* of each test */
@@ -122,17 +121,9 @@ static void cut(struct walk *walk, size_t from, size_t to)
     cut(walk, from + at, to);
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 static struct lb_estimate estimate(double value, double *draws)
 {
-    qsort(draws, DRAWS, sizeof *draws, ascending);
+    lb_stats_sort(draws, DRAWS);
     return (struct lb_estimate){value, {draws[DRAWS / 40], draws[DRAWS - 1 - DRAWS / 40], 0.95}};
 }
 

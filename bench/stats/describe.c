@@ -5,22 +5,17 @@
  * largest k that keeps this within 1 - level gives the narrowest symmetric interval.
  */
 #include "distribution.h"
+#include "order.h"
 #include "stats.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-static int by_value(const void *a, const void *b)
-{
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
-}
-
 void lb_stats_sort(double *values, size_t n)
 {
     if (n > 1)
-        qsort(values, n, sizeof *values, by_value);
+        qsort(values, n, sizeof *values, lb_order_double);
 }
 
 double lb_stats_mean(const double *values, size_t n)

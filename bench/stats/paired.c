@@ -16,6 +16,7 @@
  * populations" (1937); Lehmann, Nonparametrics, 3.3.
  */
 #include "distribution.h"
+#include "order.h"
 #include "stats.h"
 
 #include <assert.h>
@@ -28,12 +29,6 @@ struct ranked {
     bool is_b;
 };
 
-static int by_value(const void *x, const void *y)
-{
-    const struct ranked *a = x, *b = y;
-    return (a->value > b->value) - (a->value < b->value);
-}
-
 /* ret[i]: the doubled rank of b[i] less that of a[i] times factor, midranks for ties. pool: room
  * for 2n. */
 static void rank_differences(const double *a, const double *b, size_t n, double factor,
@@ -44,7 +39,7 @@ static void rank_differences(const double *a, const double *b, size_t n, double 
         pool[2 * i + 1] = (struct ranked){b[i], i, true};
         ret[i] = 0;
     }
-    qsort(pool, 2 * n, sizeof *pool, by_value);
+    qsort(pool, 2 * n, sizeof *pool, lb_order_double);
     for (size_t first = 0, end = 0; first < 2 * n; first = end) {
         while (end < 2 * n && pool[end].value <= pool[first].value)
             end++;
@@ -163,12 +158,6 @@ struct placed {
     bool is_new;
 };
 
-static int by_start(const void *x, const void *y)
-{
-    const struct placed *a = x, *b = y;
-    return (a->start_ms > b->start_ms) - (a->start_ms < b->start_ms);
-}
-
 int lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double *ret_base,
                   double *ret_new, bool *ret_alternate, struct lb_error *err)
 {
@@ -183,7 +172,7 @@ int lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double 
         runs[2 * i] = (struct placed){base->start_ms[i], base->values[i], false};
         runs[2 * i + 1] = (struct placed){new->start_ms[i], new->values[i], true};
     }
-    qsort(runs, 2 * n, sizeof *runs, by_start);
+    qsort(runs, 2 * n, sizeof *runs, lb_order_i64);
     bool alternate = true;
     for (size_t i = 0; i < n && alternate; i++) {
         const struct placed *first = &runs[2 * i], *second = first + 1;

@@ -72,12 +72,6 @@ static uint64_t end_of(const struct sweep *sweep, const struct lb_hold *hold)
     return death < hold->end ? death : hold->end; /* the dead believe nothing */
 }
 
-static uint32_t capacity_of(const struct sweep *sweep, uint32_t resource)
-{
-    const struct lb_model *model = sweep->c->model;
-    return model->capacity == NULL ? 1 : model->capacity[resource];
-}
-
 /* --- the heap of the holds that have not ended --- */
 
 static void sift_up(struct entry *heap, uint32_t i)
@@ -154,7 +148,7 @@ static int by_end_descending(const void *a, const void *b)
 static void add_members(struct sweep *sweep, struct overlap *set, struct entry *others, uint32_t n)
 {
     const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[set->holds[0]];
-    uint64_t sum = hold->permits, capacity = capacity_of(sweep, hold->resource);
+    uint64_t sum = hold->permits, capacity = lb_capacity_of(sweep->c->model, hold->resource);
     uint64_t end = end_of(sweep, hold);
     qsort(others, n, sizeof *others, by_end_descending);
     for (uint32_t i = 0; i < n && sum <= capacity; i++) {
@@ -217,7 +211,7 @@ static void note_overlap(struct sweep *sweep, const struct overlap *overlap)
 static int judge_start(struct sweep *sweep, const struct resource *r, uint32_t number)
 {
     const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[number];
-    uint64_t capacity = capacity_of(sweep, hold->resource);
+    uint64_t capacity = lb_capacity_of(sweep->c->model, hold->resource);
     struct overlap overlap = {0};
     int rc = 0;
     if (hold->is_shared) {
@@ -244,7 +238,7 @@ static int judge_empty(struct sweep *sweep, const struct resource *r, uint32_t n
     const struct entry alone = {.end = r->latest, .hold = r->latest_hold};
     const struct entry *heap = r->n > 0 ? r->heap : &alone;
     uint32_t n = r->n > 0 ? r->n : r->latest >= hold->start, n_covers = 0;
-    uint64_t capacity = capacity_of(sweep, hold->resource), permits = hold->permits;
+    uint64_t capacity = lb_capacity_of(sweep->c->model, hold->resource), permits = hold->permits;
     struct overlap overlap = {0};
     struct entry *covers = malloc((n + 1) * sizeof *covers);
     if (covers == NULL)
@@ -392,7 +386,7 @@ static void describe(struct sweep *sweep, const struct overlap *overlap)
     for (uint32_t i = 0; i < overlap->n && i < LB_WITNESS_OPS / 2; i++)
         lb_witness_add_hold(c, witness, &lb_holds(c)[overlap->holds[i]]);
     const struct lb_hold *hold = &lb_holds(c)[overlap->holds[0]];
-    uint32_t capacity = capacity_of(sweep, hold->resource);
+    uint32_t capacity = lb_capacity_of(sweep->c->model, hold->resource);
     if (overlap->n == 2 && capacity <= 1) {
         const struct lb_hold *other = &lb_holds(c)[overlap->holds[1]];
         describe_pair(c, witness, hold, other, end_of(sweep, other));

@@ -45,18 +45,11 @@ static bool has_token(const struct lb_hold *hold)
     return hold->has_token && !hold->is_piece;
 }
 
-static bool is_alone(const struct lb_case *c, uint32_t resource)
-{
-    return c->model->capacity == NULL || c->model->capacity[resource] <= 1;
-}
-
 /* is_asked: the second request follows the answer of the first; else exclusion orders them. */
 static void report_grant(struct lb_case *c, const struct lb_write *a, const struct lb_write *b,
                          bool is_asked)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_FENCED);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_FENCED);
     if (witness == NULL)
         return;
     char at[LB_AT], asked[LB_AT];
@@ -75,10 +68,8 @@ static void report_grant(struct lb_case *c, const struct lb_write *a, const stru
 
 static void report_write(struct lb_case *c, const struct lb_write *a, const struct lb_write *b)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_FENCED);
-    finding->n_violations++;
     c->out->measures.n_stale_writes_accepted++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_FENCED);
     if (witness == NULL)
         return;
     char at[LB_AT], before[LB_AT];
@@ -169,7 +160,8 @@ static void judge_neighbours(const struct tokens *tokens, uint8_t *reported,
         const struct lb_write *one = &tokens->all[keys[i].index];
         bool follows = best != NULL && best->resource == one->resource &&
                        (by == BY_TOKEN ? best->token == one->token : best->log == one->log);
-        if (by == BY_TOKEN && (one->is_shared || !is_alone(tokens->c, one->resource)))
+        if (by == BY_TOKEN &&
+            (one->is_shared || lb_capacity_of(tokens->c->model, one->resource) > 1))
             continue;
         if (follows && is_wrong(tokens, best, one))
             report_pair(tokens, reported, best, one);
@@ -347,10 +339,11 @@ static int search_orders(struct lb_case *c, const uint8_t *is_suspect)
     const struct lb_late_release *late = c->late.items;
     size_t n = 0;
     for (size_t i = 0; i < c->holds.n && keys != NULL; i++)
-        if (is_suspect[lb_holds(c)[i].resource] && is_alone(c, lb_holds(c)[i].resource))
+        if (is_suspect[lb_holds(c)[i].resource] &&
+            lb_capacity_of(c->model, lb_holds(c)[i].resource) <= 1)
             keys[n++] = (struct lb_key){lb_holds(c)[i].resource, (uint32_t)i, OF_HOLD};
     for (size_t i = 0; i < c->late.n && keys != NULL; i++)
-        if (is_suspect[late[i].id] && is_alone(c, (uint32_t)late[i].id))
+        if (is_suspect[late[i].id] && lb_capacity_of(c->model, (uint32_t)late[i].id) <= 1)
             keys[n++] = (struct lb_key){late[i].id, (uint32_t)i, OF_LATE};
     int rc = search == NULL || keys == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
     for (size_t i = 0, first = 0; i < n && rc == 0; first = i) {
@@ -381,7 +374,8 @@ static bool find_suspects(struct lb_case *c, struct largest *largest, uint8_t *i
     for (size_t i = 0; i < c->holds.n; i++) {
         const struct lb_hold *hold = &lb_holds(c)[c->order[i]];
         struct largest *best = &largest[hold->resource];
-        bool is_suspected = by_exclusion && best->cut > hold->start && is_alone(c, hold->resource);
+        bool is_suspected = by_exclusion && best->cut > hold->start &&
+                            lb_capacity_of(c->model, hold->resource) <= 1;
         best->cut = hold->cut > best->cut ? hold->cut : best->cut;
         if (has_token(hold)) {
             int64_t token = (int64_t)token_of(c, c->order[i]);

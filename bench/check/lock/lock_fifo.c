@@ -93,9 +93,7 @@ static bool is_own_later(const struct lb_waiter *b, const struct lb_waiter *a)
 static void report(struct line *line, const struct lb_waiter *b, uint32_t behind)
 {
     struct lb_case *c = line->c;
-    struct lb_finding *finding = lb_finding_of(c, LB_G_FIFO);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_FIFO);
     if (witness == NULL)
         return;
     const struct lb_waiter *a = NULL; /* the first in line whom b passed */
@@ -272,7 +270,7 @@ static int judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
                         .by_low = malloc(n * sizeof *line.by_low),
                         .by_leave = malloc(n * sizeof *line.by_leave),
                         .sums = calloc(4 * (n + 1), sizeof *line.sums),
-                        .capacity = c->model->capacity == NULL ? 1 : c->model->capacity[resource]};
+                        .capacity = lb_capacity_of(c->model, resource)};
     int rc = line.people == NULL || line.by_high == NULL || line.by_low == NULL ||
                      line.by_leave == NULL || line.sums == NULL
                  ? LB_E_MEMORY

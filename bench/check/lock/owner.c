@@ -23,6 +23,7 @@
 #include "guarantee_kind.h"
 #include "judges.h"
 #include "lock.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -52,20 +53,13 @@ struct judge {
     uint64_t n_ties; /* violations of exclusive that the cores do not show */
 };
 
-static bool is_alone(const struct lb_case *c, uint32_t resource)
-{
-    return c->model->capacity == NULL || c->model->capacity[resource] <= 1;
-}
-
 /* --- in words --- */
 
 /* owner: the hold that it ended; NULL: its session had ended before. */
 static void report_release(struct lb_case *c, const struct lb_late_release *late,
                            const struct lb_hold *owner)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_OWNER_RELEASE);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_OWNER_RELEASE);
     if (witness == NULL)
         return;
     char at[LB_AT], from[LB_AT];
@@ -117,19 +111,13 @@ static void report_tie(struct lb_case *c, const struct lb_tie *tie)
 
 /* --- the operations of a window --- */
 
-static int by_hold(const void *a, const void *b)
-{
-    const struct lb_tie *x = a, *y = b;
-    return (x->hold > y->hold) - (x->hold < y->hold);
-}
-
 /* Where the end of a hold stands in its log, if other operations of its worker share its tick;
  * NULL: nothing there orders it. Its session may have ended it at any time before. */
 static const struct lb_tie *tie_of(const struct lb_case *c, uint32_t hold)
 {
     const struct lb_tie key = {.hold = hold};
     const struct lb_tie *tie =
-        c->ties.n > 0 ? bsearch(&key, c->ties.items, c->ties.n, sizeof key, by_hold) : NULL;
+        c->ties.n > 0 ? bsearch(&key, c->ties.items, c->ties.n, sizeof key, lb_order_u32) : NULL;
     const struct lb_hold *its = &lb_holds(c)[hold];
     return tie != NULL && its->cut == tie->time && !its->is_lost ? tie : NULL;
 }
@@ -219,10 +207,9 @@ static int search(struct judge *judge, const struct window *window, unsigned *re
                   const struct lb_hold **ret_owner)
 {
     const struct lb_case *c = judge->c;
-    const struct lb_lock_model model = {
-        .exceeded = EXCEEDED,
-        .not_owner = NOT_OWNER,
-        .capacity = c->model->capacity == NULL ? 1 : c->model->capacity[window->resource]};
+    const struct lb_lock_model model = {.exceeded = EXCEEDED,
+                                        .not_owner = NOT_OWNER,
+                                        .capacity = lb_capacity_of(c->model, window->resource)};
     const struct lb_automaton automaton = lb_lock_automaton(&model);
     const struct lb_spec_op *ops = judge->ops.items;
     const struct lb_object object = {.automaton = &automaton,
@@ -251,7 +238,8 @@ static int search(struct judge *judge, const struct window *window, unsigned *re
  * exclude, or another's lease may have gone on that its session's end had ended. */
 static bool is_unknown(struct lb_case *c, const struct lb_late_release *late)
 {
-    if (!is_alone(c, (uint32_t)late->id) || c->first_violation[late->id] < late->high)
+    if (lb_capacity_of(c->model, (uint32_t)late->id) > 1 ||
+        c->first_violation[late->id] < late->high)
         return true;
     if (late->high >= c->had_again)
         c->doubt[LB_G_OWNER_RELEASE] =
@@ -385,7 +373,7 @@ int lb_orders_open(struct lb_case *c)
         return lb_out_of_memory(c);
     memset(c->first_violation, 0xff, c->n_resources * sizeof *c->first_violation); /* LB_NEVER */
     if (c->ties.n > 0)
-        qsort(c->ties.items, c->ties.n, sizeof(struct lb_tie), by_hold);
+        qsort(c->ties.items, c->ties.n, sizeof(struct lb_tie), lb_order_u32);
     return 0;
 }
 

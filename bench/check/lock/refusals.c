@@ -12,6 +12,7 @@
  * next begins.
  */
 #include "judges.h"
+#include "order.h"
 
 #include <stdlib.h>
 
@@ -73,12 +74,6 @@ static int groups_init(struct groups *groups, const struct lb_case *c)
     return 0;
 }
 
-static int by_hold(const void *a, const void *b)
-{
-    const struct lb_crowded_end *x = a, *y = b;
-    return x->hold < y->hold ? -1 : x->hold > y->hold;
-}
-
 /* When the release that ended the hold was answered ok; LB_NEVER: it was not. */
 static uint64_t released(const struct lb_case *c, const struct lb_hold *hold)
 {
@@ -86,7 +81,7 @@ static uint64_t released(const struct lb_case *c, const struct lb_hold *hold)
     const struct lb_crowded_end *crowded =
         c->crowded_ends.n == 0
             ? NULL
-            : bsearch(&key, c->crowded_ends.items, c->crowded_ends.n, sizeof key, by_hold);
+            : bsearch(&key, c->crowded_ends.items, c->crowded_ends.n, sizeof key, lb_order_u32);
     if (crowded != NULL)
         return crowded->answered;
     uint64_t slack = lb_slack(c, hold->log);
@@ -171,7 +166,8 @@ static int judge_busy(struct lb_case *c)
     if (c->waiters.n > 0 || c->has_shared)
         return 0;
     if (c->crowded_ends.n > 0)
-        qsort(c->crowded_ends.items, c->crowded_ends.n, sizeof(struct lb_crowded_end), by_hold);
+        qsort(c->crowded_ends.items, c->crowded_ends.n, sizeof(struct lb_crowded_end),
+              lb_order_u32);
     if (groups_init(&groups, c) != 0) {
         groups_release(&groups);
         return lb_out_of_memory(c);

@@ -114,9 +114,7 @@ static const struct lb_id *one_inside(const struct lb_case *c, const struct lb_r
 
 static void report(struct lb_case *c, const struct lb_refusal *refusal)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_FIFO);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_FIFO);
     if (witness == NULL)
         return;
     char asked[LB_AT], at[LB_AT], put[LB_AT], item[120] = "at each moment some item";

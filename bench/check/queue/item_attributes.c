@@ -1,5 +1,6 @@
 /* The attributes of items, as notes before their puts say them. */
 #include "items.h"
+#include "order.h"
 #include "scan_logs.h"
 
 int lb_scan_attribute(struct lb_scan *scan, const struct lb_event *note)
@@ -26,14 +27,7 @@ bool lb_attribute_of(const struct lb_case *c, enum lb_attribute attribute, uint6
                      uint32_t *ret_value)
 {
     const struct lb_key *notes = c->attributes[attribute].items;
-    size_t low = 0, n = c->attributes[attribute].n, high = n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (notes[middle].key < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t n = c->attributes[attribute].n, low = lb_order_find(notes, n, sizeof *notes, id);
     if (low == n || notes[low].key != id)
         return false;
     *ret_value = notes[low].index;

@@ -70,9 +70,7 @@ static enum lb_guarantee guarantee_of_stuck(const struct lb_case *c)
 static void report_stuck(struct lb_case *c, const struct lb_item_record *dead, uint64_t death,
                          uint64_t length)
 {
-    struct lb_finding *finding = lb_finding_of(c, guarantee_of_stuck(c));
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, guarantee_of_stuck(c));
     if (witness == NULL)
         return;
     char at[LB_AT], after[LB_AT];

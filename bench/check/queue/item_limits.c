@@ -66,9 +66,7 @@ static void report(const struct judge *judge, const uint32_t *claims, size_t n)
 {
     struct lb_case *c = judge->c;
     const struct lb_item_ops *ops = judge->ops;
-    struct lb_finding *finding = lb_finding_of(c, judge->limit->guarantee);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, judge->limit->guarantee);
     if (witness == NULL)
         return;
     uint64_t end = LB_NEVER, key = 0;

@@ -9,18 +9,13 @@
  * changes none: their order does not matter. So each order without the others is one with them.
  */
 #include "item_ops.h"
+#include "order.h"
 
 #include <stdlib.h>
 
 struct busy {
     uint64_t low, high;
 };
-
-static int by_low(const void *a, const void *b)
-{
-    const struct busy *x = a, *y = b;
-    return (x->low > y->low) - (x->low < y->low);
-}
 
 static bool makes_busy(const struct lb_spec_op *op)
 {
@@ -42,7 +37,7 @@ static int find_busy(struct lb_item_ops *ops)
     struct busy *all = ops->busy.items;
     size_t n = 0;
     if (ops->busy.n > 1)
-        qsort(all, ops->busy.n, sizeof *all, by_low);
+        qsort(all, ops->busy.n, sizeof *all, lb_order_u64);
     for (size_t i = 0; i < ops->busy.n; i++)
         if (n > 0 && all[i].low <= all[n - 1].high)
             all[n - 1].high = all[i].high > all[n - 1].high ? all[i].high : all[n - 1].high;

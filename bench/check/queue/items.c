@@ -82,17 +82,10 @@ static struct pair pair_of(const struct lb_item_ops *ops, const struct lb_break 
     return pair;
 }
 
-static struct lb_witness *new_witness(struct lb_case *c, enum lb_guarantee guarantee)
-{
-    struct lb_finding *finding = lb_finding_of(c, guarantee);
-    finding->n_violations++;
-    return lb_witness_new(finding);
-}
-
 static void report_duplicate(const struct lb_item_ops *ops, const struct lb_break *one)
 {
     struct lb_case *c = ops->c;
-    struct lb_witness *witness = new_witness(c, LB_G_NO_DUPLICATE);
+    struct lb_witness *witness = lb_violation(c, LB_G_NO_DUPLICATE);
     if (witness == NULL)
         return;
     char at[LB_AT], before[LB_AT], done[LB_AT + 16] = "", recovery[160];
@@ -127,7 +120,7 @@ static void report_duplicate(const struct lb_item_ops *ops, const struct lb_brea
 static void report_once(const struct lb_item_ops *ops, const struct lb_break *one)
 {
     struct lb_case *c = ops->c;
-    struct lb_witness *witness = new_witness(c, LB_G_ONCE);
+    struct lb_witness *witness = lb_violation(c, LB_G_ONCE);
     if (witness == NULL)
         return;
     char at[LB_AT], before[LB_AT];
@@ -160,7 +153,7 @@ static void tell_owner(struct lb_case *c, struct lb_witness *witness,
 static void report_owner(const struct lb_item_ops *ops, const struct lb_break *one, bool is_either)
 {
     struct lb_case *c = ops->c;
-    struct lb_witness *witness = new_witness(c, LB_G_OWNER_RELEASE);
+    struct lb_witness *witness = lb_violation(c, LB_G_OWNER_RELEASE);
     char who[LB_WHO + 80] = "";
     if (witness == NULL)
         return;
@@ -189,7 +182,7 @@ static void judge_strangers(struct lb_case *c, const struct lb_item_record *cons
             continue;
         c->n_releases++;
         struct lb_witness *witness =
-            !has_it && !e->is_unclear ? new_witness(c, LB_G_OWNER_RELEASE) : NULL;
+            !has_it && !e->is_unclear ? lb_violation(c, LB_G_OWNER_RELEASE) : NULL;
         if (witness != NULL)
             tell_owner(c, witness, e, "the worker did not have it", "");
         has_it = false;

@@ -20,6 +20,7 @@
  */
 #include "guarantee_kind.h"
 #include "item_limits.h"
+#include "order.h"
 #include "settled.h"
 
 #include <stdio.h>
@@ -27,9 +28,7 @@
 
 static void report_phantom(struct lb_case *c, const struct lb_id *id)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_NO_LOSS);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_NO_LOSS);
     if (witness == NULL)
         return;
     char at[LB_AT], asked[LB_AT];
@@ -148,16 +147,10 @@ static bool is_waiting(const struct lb_case *c, const struct waiting *waiting, u
         const struct lb_limit *limit = &waiting->limits[i];
         const struct lb_key *open = waiting->open[i].items;
         uint64_t key;
-        size_t first = 0, n = waiting->open[i].n, high = n;
+        size_t n = waiting->open[i].n;
         if (!limit->key_of(c, id, &key))
             return n > 0;
-        while (first < high) {
-            size_t middle = first + (high - first) / 2;
-            if (open[middle].key < key)
-                first = middle + 1;
-            else
-                high = middle;
-        }
+        size_t first = lb_order_find(open, n, sizeof *open, key);
         if (limit->most <= n - first && open[first + limit->most - 1].key == key)
             return true;
     }

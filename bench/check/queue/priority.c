@@ -14,6 +14,7 @@
  */
 #include "guarantee_kind.h"
 #include "items.h"
+#include "order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,10 +113,8 @@ static const struct one *one_waiting(const struct pass *pass, const struct one *
 static void report(const struct pass *pass, const struct one *claimed)
 {
     struct lb_case *c = pass->c;
-    struct lb_finding *finding = lb_finding_of(c, LB_G_PRIORITY);
     const struct lb_id *id = claimed->id;
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_PRIORITY);
     if (witness == NULL)
         return;
     const int64_t sign = c->model->priority == LB_PRIORITY_HIGHEST ? -1 : 1;
@@ -148,12 +147,6 @@ static void report(const struct pass *pass, const struct one *claimed)
 
 /* --- a pass --- */
 
-static int by_from(const void *a, const void *b)
-{
-    const struct block *one = a, *other = b;
-    return (one->from > other->from) - (one->from < other->from);
-}
-
 /* Appends a block that begins no earlier than the last. */
 static int append(struct lb_array *blocks, const struct block *block)
 {
@@ -177,7 +170,7 @@ static int add_level(struct pass *pass)
     int rc = 0;
     if (pass->level.n == 0)
         return 0;
-    qsort(pass->level.items, pass->level.n, sizeof *new, by_from);
+    qsort(pass->level.items, pass->level.n, sizeof *new, lb_order_u64);
     pass->merged.n = 0;
     while ((i < pass->blocks.n || k < pass->level.n) && rc == 0) {
         bool is_old = k == pass->level.n || (i < pass->blocks.n && old[i].from <= new[k].from);
@@ -194,15 +187,8 @@ static int add_level(struct pass *pass)
 static bool lies_inside(const struct pass *pass, uint64_t first, uint64_t last)
 {
     const struct block *blocks = pass->blocks.items;
-    size_t low = 0, high = pass->blocks.n; /* the blocks that begin before that */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (blocks[middle].from < first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && blocks[low - 1].to > last;
+    size_t n = lb_order_find(blocks, pass->blocks.n, sizeof *blocks, first); /* begin before it */
+    return n > 0 && blocks[n - 1].to > last;
 }
 
 /* Before which time no claim of unknown outcome can have had an item, or taken it for good. */

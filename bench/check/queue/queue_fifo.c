@@ -61,10 +61,8 @@ static bool counts(const struct lb_case *c, const struct lb_id *id)
 
 static void report(struct lb_case *c, const struct lb_id *a, const struct lb_id *b)
 {
-    struct lb_finding *finding = lb_finding_of(c, LB_G_FIFO);
-    finding->n_violations++;
     c->out->measures.n_overtakes++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_FIFO);
     if (witness == NULL)
         return;
     lb_witness_add(c, witness, a->put_log, a->put_event);

@@ -265,10 +265,8 @@ static void add_step(struct lb_witness *witness, char *text, size_t size, const 
 static void report(const struct ties *t)
 {
     struct lb_case *c = t->c;
-    struct lb_finding *finding = lb_finding_of(c, LB_G_FIFO);
-    finding->n_violations++;
     c->out->measures.n_overtakes++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_FIFO);
     uint32_t item = 0;
     int kind;
     if (witness == NULL)

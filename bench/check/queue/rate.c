@@ -18,8 +18,8 @@
  */
 #include "guarantee_kind.h"
 #include "items.h"
+#include "order.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_STEPS = 20000000 }; /* of the search for moments: some seconds */
@@ -33,22 +33,10 @@ struct judge {
     size_t n, n_refusals;
 };
 
-static int by_low(const void *a, const void *b)
-{
-    const struct lb_begun *one = a, *other = b;
-    return (one->low > other->low) - (one->low < other->low);
-}
-
 static int by_high(const void *a, const void *b)
 {
     const struct lb_begun *one = a, *other = b;
     return (one->high > other->high) - (one->high < other->high);
-}
-
-static int by_request(const void *a, const void *b)
-{
-    const struct lb_refusal *one = a, *other = b;
-    return (one->low > other->low) - (one->low < other->low);
 }
 
 bool lb_wants_rate(const struct lb_case *c)
@@ -58,13 +46,6 @@ bool lb_wants_rate(const struct lb_case *c)
 }
 
 /* --- violations --- */
-
-static struct lb_witness *new_witness(struct lb_case *c)
-{
-    struct lb_finding *finding = lb_finding_of(c, LB_G_RATE);
-    finding->n_violations++;
-    return lb_witness_new(finding);
-}
 
 /* A longer claim is certainly inside of no window. */
 static bool is_short(const struct judge *judge, const struct lb_begun *begun)
@@ -76,7 +57,7 @@ static bool is_short(const struct judge *judge, const struct lb_begun *begun)
 static void report_crowd(const struct judge *judge, size_t first)
 {
     struct lb_case *c = judge->c;
-    struct lb_witness *witness = new_witness(c);
+    struct lb_witness *witness = lb_violation(c, LB_G_RATE);
     const struct lb_begun *begun = judge->by_low;
     const uint64_t from = begun[first].low;
     uint64_t to = from, n = 0;
@@ -106,14 +87,7 @@ static void report_crowd(const struct judge *judge, size_t first)
 /* True if a worker was refused, or had to wait, after the window that begins at `from` was full. */
 static bool was_asked(const struct judge *judge, uint64_t from, uint64_t full, size_t next)
 {
-    size_t low = 0, high = judge->n_refusals;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (judge->refusals[middle].low < full)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = lb_order_find(judge->refusals, judge->n_refusals, sizeof *judge->refusals, full);
     if (low < judge->n_refusals && judge->refusals[low].high - from < judge->window)
         return true;
     while (next < judge->n && judge->by_low[next].low < full)
@@ -238,7 +212,7 @@ static bool add_barrier(struct moments *m, size_t late)
 static void report_late(const struct judge *judge, const struct moments *m, size_t late)
 {
     struct lb_case *c = judge->c;
-    struct lb_witness *witness = new_witness(c);
+    struct lb_witness *witness = lb_violation(c, LB_G_RATE);
     const struct job *job = &m->jobs[m->order[late]];
     const size_t first = late > judge->most ? late - judge->most : 0;
     char asked[LB_AT], at[LB_AT];
@@ -254,12 +228,6 @@ static void report_late(const struct judge *judge, const struct moments *m, size
                     lb_at(c, job->high, at, LB_AT), judge->most, c->model->rate_ms);
 }
 
-static int by_release(const void *a, const void *b)
-{
-    const struct job *one = a, *other = b;
-    return (one->low > other->low) - (one->low < other->low);
-}
-
 static struct job *list_jobs(const struct judge *judge, size_t *ret_n)
 {
     size_t n = 0, k = 0;
@@ -272,7 +240,7 @@ static struct job *list_jobs(const struct judge *judge, size_t *ret_n)
             jobs[k++] = (struct job){begun->low, begun->high, begun->log, begun->event};
         }
     if (n > 0 && jobs != NULL)
-        qsort(jobs, n, sizeof *jobs, by_release);
+        qsort(jobs, n, sizeof *jobs, lb_order_u64);
     *ret_n = n;
     return jobs;
 }
@@ -330,9 +298,9 @@ static int judge_rate(struct lb_case *c)
     memcpy(copy, c->begun.items, judge.n * sizeof *copy);
     if (judge.n_refusals > 0) {
         memcpy(refusals, c->refusals.items, judge.n_refusals * sizeof *refusals);
-        qsort(refusals, judge.n_refusals, sizeof *refusals, by_request);
+        qsort(refusals, judge.n_refusals, sizeof *refusals, lb_order_u64);
     }
-    qsort(c->begun.items, judge.n, sizeof *copy, by_low);
+    qsort(c->begun.items, judge.n, sizeof *copy, lb_order_u64);
     qsort(copy, judge.n, sizeof *copy, by_high);
     judge.by_low = c->begun.items;
     judge.by_high = copy;

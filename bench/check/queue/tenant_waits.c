@@ -6,10 +6,10 @@
  * the tenant is treated like all others, and 0 if it starves.
  */
 #include "items.h"
+#include "order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct stay {
     uint64_t from, requested, to; /* LB_NEVER: it was not claimed */
@@ -18,8 +18,8 @@ struct stay {
 
 /* All items of one tenant, or priority. */
 struct group {
-    size_t first, n;
     uint32_t number, row;
+    size_t first, n;
     size_t n_waiting;
     double seen; /* of the sum of fair shares, when its account was last settled */
 };
@@ -53,23 +53,11 @@ static int by_size(const void *a, const void *b)
                               : (one->number > other->number) - (one->number < other->number);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct group *one = a, *other = b;
-    return (one->number > other->number) - (one->number < other->number);
-}
-
 static int by_time(const void *a, const void *b)
 {
     const struct moment *one = a, *other = b;
     return one->time != other->time ? (one->time > other->time) - (one->time < other->time)
                                     : (int)one->kind - (int)other->kind;
-}
-
-static int by_length(const void *a, const void *b)
-{
-    const uint64_t one = *(const uint64_t *)a, other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
 }
 
 /* --- the items --- */
@@ -129,7 +117,7 @@ static void choose_rows(struct tally *t, bool is_priority)
             snprintf(row->name, sizeof row->name, "tenant %.24s", name);
         }
     }
-    qsort(t->groups, t->n_groups, sizeof *t->groups, by_number);
+    qsort(t->groups, t->n_groups, sizeof *t->groups, lb_order_u32);
     for (size_t i = 0; i < t->n; i++)
         t->stays[i].row = t->groups[t->stays[i].group].row;
 }
@@ -171,7 +159,7 @@ static int measure_waits(struct tally *t)
         row->n_claimed = n;
         if (n == 0)
             continue;
-        qsort(lengths, n, sizeof *lengths, by_length);
+        qsort(lengths, n, sizeof *lengths, lb_order_u64);
         row->p50_ns = lengths[(n - 1) / 2];
         row->p95_ns = lengths[(n - 1) * 95 / 100];
         row->max_ns = lengths[n - 1];

@@ -14,6 +14,7 @@
  */
 #include "guarantee_kind.h"
 #include "items.h"
+#include "order.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,15 +37,7 @@ struct one {
 /* The place in by_id of the first record of an id, or the number of records. */
 static size_t first_record(const struct lb_case *c, uint64_t id)
 {
-    size_t low = 0, high = c->items.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->by_id[middle].key < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lb_order_find(c->by_id, c->items.n, sizeof *c->by_id, id);
 }
 
 static bool ends(const struct lb_case *c, const struct lb_item_record *e)
@@ -88,16 +81,9 @@ static void follow(const struct lb_case *c, struct one *one)
 
 /* --- reports --- */
 
-static struct lb_witness *new_witness(struct lb_case *c)
-{
-    struct lb_finding *finding = lb_finding_of(c, LB_G_UNIQUE);
-    finding->n_violations++;
-    return lb_witness_new(finding);
-}
-
 static void report_two(struct lb_case *c, const struct one *first, const struct one *second)
 {
-    struct lb_witness *witness = new_witness(c);
+    struct lb_witness *witness = lb_violation(c, LB_G_UNIQUE);
     char at[LB_AT], first_at[LB_AT], key[LB_ITEM_NAME];
     if (witness == NULL)
         return;
@@ -116,7 +102,7 @@ static void report_two(struct lb_case *c, const struct one *first, const struct 
 /* candidate: one whose put was not answered; NULL: there is none. */
 static void report_none(struct lb_case *c, const struct one *refused, const struct one *candidate)
 {
-    struct lb_witness *witness = new_witness(c);
+    struct lb_witness *witness = lb_violation(c, LB_G_UNIQUE);
     char at[LB_AT], key[LB_ITEM_NAME], text[LB_ITEM_NAME + 80] = "";
     if (witness == NULL)
         return;

@@ -376,10 +376,8 @@ static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
     /* What a worker got without being told, it may give back. */
     if ((end->flags & LB_EVF_EFFECTIVE) == 0 || has_unknown_grant(scan, end->object))
         return 0;
-    struct lb_finding *finding = lb_finding_of(c, LB_G_OWNER_RELEASE);
     c->n_releases++;
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_OWNER_RELEASE);
     if (witness == NULL)
         return 0;
     char at[LB_AT];

@@ -9,6 +9,7 @@
 #include "page.h"
 
 #include "check_meta.h"
+#include "order.h"
 #include "page_holds.h"
 #include "scenario.h"
 
@@ -127,12 +128,6 @@ static struct strip *strip_of(struct drawing *d, uint32_t object)
     return &d->strips[low]; /* it is there: make_strips has seen every hold */
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static int make_strips(struct drawing *d)
 {
     size_t n = d->digest->n_holds, n_different = 0;
@@ -142,7 +137,7 @@ static int make_strips(struct drawing *d)
     for (size_t i = 0; i < n; i++)
         if (n_different == 0 || objects[n_different - 1] != d->digest->holds[i].object)
             objects[n_different++] = d->digest->holds[i].object;
-    qsort(objects, n_different, sizeof *objects, by_number);
+    qsort(objects, n_different, sizeof *objects, lb_order_u32);
     d->strips = calloc(n_different + 1, sizeof *d->strips);
     for (size_t i = 0; d->strips != NULL && i < n_different; i++)
         if (d->n_strips == 0 || d->strips[d->n_strips - 1].object != objects[i])

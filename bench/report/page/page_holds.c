@@ -6,15 +6,12 @@
  */
 #include "page_holds.h"
 
+#include "array.h"
 #include "check_meta.h"
+#include "order.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct array {
-    void *items;
-    size_t n, room;
-};
 
 struct death {
     uint64_t at_ns;
@@ -24,10 +21,10 @@ struct death {
 /* A worker's log while it is read. */
 struct reader {
     struct lb_page_digest *digest;
-    struct array holds, answers, faults;
-    struct array open;   /* uint32_t: this log's open holds, oldest first */
-    struct array depth;  /* uint32_t: parallel to open; re-entrant grants within */
-    struct array deaths; /* struct death */
+    struct lb_array holds, answers, faults;
+    struct lb_array open;   /* uint32_t: this log's open holds, oldest first */
+    struct lb_array depth;  /* uint32_t: parallel to open; re-entrant grants within */
+    struct lb_array deaths; /* struct death */
     uint32_t log;
     const struct lb_event *invoke; /* of the operation under way */
     size_t claim_first;            /* open holds before its items */
@@ -36,19 +33,12 @@ struct reader {
     struct lb_error *err;
 };
 
-static void *push(struct reader *reader, struct array *array, size_t size)
+static void *push(struct reader *reader, struct lb_array *array, size_t size)
 {
-    if (array->n == array->room) {
-        size_t room = array->room * 2 + 64;
-        void *grown = realloc(array->items, room * size);
-        if (grown == NULL) {
-            lb_fail(reader->err, LB_E_MEMORY, "out of memory");
-            return NULL;
-        }
-        array->items = grown;
-        array->room = room;
-    }
-    return (char *)array->items + size * array->n++;
+    void *item = lb_array_push(array, size);
+    if (item == NULL)
+        lb_fail(reader->err, LB_E_MEMORY, "out of memory");
+    return item;
 }
 
 static struct lb_page_hold *hold_at(struct reader *reader, size_t open)
@@ -313,12 +303,6 @@ static int by_id(const void *a, const void *b)
     return x->log < y->log ? -1 : x->log > y->log;
 }
 
-static int by_begin(const void *a, const void *b)
-{
-    const struct lb_page_fault *x = a, *y = b;
-    return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
-}
-
 /* Holds that nothing ended: with their holder, or with the history. */
 static void end_the_rest(struct reader *reader)
 {
@@ -359,7 +343,7 @@ int lb_page_digest_make(const struct lb_history_view *view, struct lb_page_diges
         if (reader.holds.n > 0)
             qsort(reader.holds.items, reader.holds.n, sizeof(struct lb_page_hold), by_id);
         if (reader.faults.n > 0)
-            qsort(reader.faults.items, reader.faults.n, sizeof(struct lb_page_fault), by_begin);
+            qsort(reader.faults.items, reader.faults.n, sizeof(struct lb_page_fault), lb_order_u64);
     }
     digest.holds = reader.holds.items;
     digest.answers = reader.answers.items;

@@ -25,9 +25,9 @@ struct lb_page_answer {
 };
 
 struct lb_page_fault {
-    uint64_t kind; /* enum lb_fault */
-    uint32_t log;
     uint64_t begin_ns, end_ns; /* end UINT64_MAX: a moment, or none was noted */
+    uint64_t kind;             /* enum lb_fault */
+    uint32_t log;
 };
 
 /* All times are as in the history. Release with lb_page_digest_release. */

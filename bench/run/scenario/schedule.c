@@ -18,6 +18,7 @@
  */
 #include "schedule.h"
 
+#include "order.h"
 #include "units.h"
 #include "values_file.h"
 
@@ -168,15 +169,7 @@ uint64_t lb_schedule_next(struct lb_schedule *schedule, double *ret_place)
 /* How many times of the trace are before at_ns. */
 static size_t traced_before(const struct lb_schedule *schedule, uint64_t at_ns)
 {
-    size_t low = 0, high = schedule->n_trace;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (schedule->trace[middle] < at_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lb_order_find(schedule->trace, schedule->n_trace, sizeof *schedule->trace, at_ns);
 }
 
 double lb_schedule_expected(const struct lb_schedule *schedule, uint64_t at_ns)

@@ -5,6 +5,7 @@
  */
 #include "values_file.h"
 
+#include "order.h"
 #include "text_clean.h"
 #include "units.h"
 
@@ -118,12 +119,6 @@ static int read_lines(const char *key, const char *shown, FILE *file, struct rea
     return rc;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 int lb_values_read(const char *key, const char *path, enum lb_values kind, uint64_t **ret_values,
                    size_t *ret_n, struct lb_error *err)
 {
@@ -148,7 +143,7 @@ int lb_values_read(const char *key, const char *path, enum lb_values kind, uint6
         free(reading.values);
         return rc;
     }
-    qsort(reading.values, reading.n, sizeof *reading.values, ascending);
+    qsort(reading.values, reading.n, sizeof *reading.values, lb_order_i64);
     const int64_t origin = kind == LB_VALUES_TIMES ? reading.values[0] : 0;
     uint64_t *values = (uint64_t *)reading.values;
     for (size_t i = 0; i < reading.n; i++)
