@@ -2,10 +2,10 @@
  * transaction, counts, and undoes it. */
 #include "aged_cost.h"
 
+#include "append.h"
 #include "clock.h"
 #include "program_lex.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct lb_statement *find(const struct lb_program *program, const struct lb_step *step)
@@ -26,8 +26,7 @@ static bool reads_rows(const char *sql, enum lb_dialect dialect)
 
 static void append(char *text, size_t size, const char *more)
 {
-    size_t n = strlen(text);
-    snprintf(text + n, size - n, "%s%s", n > 0 ? "; " : "", more);
+    lb_append(text, size, "%s%s", text[0] != '\0' ? "; " : "", more);
 }
 
 static int before(void *arg, const struct lb_step *step, struct lb_error *err)

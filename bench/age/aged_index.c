@@ -2,6 +2,8 @@
  * proposal that is none is refused by the server, and one that does not help is not printed. */
 #include "aged_index.h"
 
+#include "append.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -65,10 +67,9 @@ static void add_condition(struct wanted *wanted, const struct lb_token *column, 
                           size_t n)
 {
     char name[80];
-    size_t used = strlen(wanted->condition);
     name_of(column, name, sizeof name);
-    snprintf(wanted->condition + used, sizeof wanted->condition - used, "%s%s %.*s",
-             used > 0 ? " AND " : "", name, (int)n, rest);
+    lb_append(wanted->condition, sizeof wanted->condition, "%s%s %.*s",
+              wanted->condition[0] != '\0' ? " AND " : "", name, (int)n, rest);
 }
 
 /* One condition, which begins at i: a column, an operator, and the other side. */
@@ -130,8 +131,7 @@ static void put_columns(char *text, size_t size, const struct columns *columns, 
             is_there = is_there || strcmp(put->names[k], columns->names[i]) == 0;
         if (is_there || put->n == COLUMNS)
             continue;
-        size_t used = strlen(text);
-        snprintf(text + used, size - used, "%s%s", put->n > 0 ? ", " : "", columns->names[i]);
+        lb_append(text, size, "%s%s", put->n > 0 ? ", " : "", columns->names[i]);
         memcpy(put->names[put->n++], columns->names[i], sizeof put->names[0]);
     }
 }
@@ -152,8 +152,7 @@ static void propose(struct lb_aged_indexes *indexes, const struct wanted *wanted
     put_columns(text, size, is_range_first ? &wanted->order : &wanted->range, &put);
     if (put.n == 0)
         return;
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, is_partial ? ") WHERE %s" : ")", wanted->condition);
+    lb_append(text, size, is_partial ? ") WHERE %s" : ")", wanted->condition);
     for (size_t i = 0; i < indexes->n; i++)
         if (strcmp(indexes->words[i], text) == 0)
             return;

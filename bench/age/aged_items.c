@@ -8,8 +8,6 @@
 #include "clock.h"
 #include "exploring.h"
 
-#include <string.h>
-
 const char *const lb_aged_state_names[LB_AGED_STATES] = {
     [LB_AGED_FINISHED] = "finished", [LB_AGED_FAILED] = "failed",
     [LB_AGED_DELAYED] = "delayed",   [LB_AGED_CLAIMED] = "claimed",

@@ -1,6 +1,7 @@
 /* Multiplying the rows of a few items: see aged_rows.h. */
 #include "aged_rows.h"
 
+#include "array.h"
 #include "clock.h"
 #include "exploring.h"
 #include "ordinary.h"
@@ -91,19 +92,16 @@ static struct lb_aged_table *table_at(struct lb_aged *aged, size_t row)
             memcmp(last->name, value.text, value.length) == 0)
             return last;
     }
-    struct lb_aged_table *grown =
-        realloc(aged->tables, (aged->n_tables + 1) * sizeof *aged->tables);
-    if (grown == NULL)
-        return NULL;
-    aged->tables = grown;
-    const char quote[] = {lb_exploring(aged->db)->quote, '\0'};
-    char *quoted = text_of(&value, quote[0]);
+    char *quoted = text_of(&value, lb_exploring(aged->db)->quote);
     char *name = quoted != NULL ? strndup(quoted + 1, strlen(quoted) - 2) : NULL;
     free(quoted);
-    if (name == NULL)
-        return NULL;
-    grown[aged->n_tables] = (struct lb_aged_table){.name = name};
-    return &grown[aged->n_tables++];
+    struct lb_aged_table *table =
+        name != NULL ? lb_array_add(&aged->tables, &aged->n_tables, sizeof *table) : NULL;
+    if (table == NULL)
+        free(name);
+    else
+        table->name = name;
+    return table;
 }
 
 static int read_tables(struct lb_aged *aged, struct lb_error *err)
@@ -114,21 +112,19 @@ static int read_tables(struct lb_aged *aged, struct lb_error *err)
         struct lb_aged_table *table = table_at(aged, i);
         struct lb_value value = aged->db->value(aged->conn, i, 1);
         char *name = text_of(&value, lb_exploring(aged->db)->quote);
-        struct lb_aged_column *grown =
-            table == NULL || name == NULL
-                ? NULL
-                : realloc(table->columns, (table->n_columns + 1) * sizeof *grown);
-        if (grown == NULL) {
+        struct lb_aged_column *column =
+            table != NULL && name != NULL
+                ? lb_array_add(&table->columns, &table->n_columns, sizeof *column)
+                : NULL;
+        if (column == NULL) {
             free(name);
             return lb_fail(err, LB_E_UNSUPPORTED,
                            "a table or a column has a name that cannot be quoted");
         }
-        table->columns = grown;
-        grown[table->n_columns++] =
-            (struct lb_aged_column){.name = name,
-                                    .kind = (enum lb_aged_kind)number_at(aged, i, 2),
-                                    .is_key = number_at(aged, i, 3) != 0,
-                                    .primary = (int)number_at(aged, i, 4)};
+        *column = (struct lb_aged_column){.name = name,
+                                          .kind = (enum lb_aged_kind)number_at(aged, i, 2),
+                                          .is_key = number_at(aged, i, 3) != 0,
+                                          .primary = (int)number_at(aged, i, 4)};
     }
     return r;
 }

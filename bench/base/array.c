@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 void *lb_array_grow(struct lb_array *array, size_t size)
 {
@@ -13,4 +14,15 @@ void *lb_array_grow(struct lb_array *array, size_t size)
     array->items = items;
     array->room = room;
     return (char *)items + size * array->n++;
+}
+
+void *lb_array_add(void *items, size_t *n, size_t size)
+{
+    void *grown;
+    memcpy(&grown, items, sizeof grown);
+    grown = realloc(grown, (*n + 1) * size);
+    if (grown == NULL)
+        return NULL;
+    memcpy(items, &grown, sizeof grown);
+    return memset((char *)grown + size * (*n)++, 0, size);
 }

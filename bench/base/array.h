@@ -22,4 +22,8 @@ static inline void *lb_array_push(struct lb_array *array, size_t size)
     return (char *)array->items + size * array->n++;
 }
 
+/* The same for short arrays, which grow one by one: items is the address of the pointer to them.
+ * The new item is zeroed, and counted. */
+void *lb_array_add(void *items, size_t *n, size_t size);
+
 #endif

@@ -1,10 +1,9 @@
 /* The known names nearest to an unknown one, by edit distance: see nearest.h. */
 #include "nearest.h"
 
+#include "append.h"
 #include "units.h"
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 
 void lb_nearest_init(struct lb_nearest *nearest, const char *wanted)
@@ -53,15 +52,10 @@ void lb_nearest_offer(struct lb_nearest *nearest, const char *name)
 
 char *lb_nearest_text(const struct lb_nearest *nearest, char *buf, size_t size)
 {
-    size_t used = 0;
     buf[0] = '\0';
-    for (size_t i = 0; i < nearest->n && used < size; i++) {
+    for (size_t i = 0; i < nearest->n; i++) {
         const char *before = i == 0 ? "; did you mean " : i + 1 == nearest->n ? " or " : ", ";
-        int n = snprintf(buf + used, size - used, "%s%s%s", before, nearest->names[i],
-                         i + 1 == nearest->n ? "?" : "");
-        if (n < 0)
-            break;
-        used += (size_t)n;
+        lb_append(buf, size, "%s%s%s", before, nearest->names[i], i + 1 == nearest->n ? "?" : "");
     }
     return buf;
 }
@@ -69,13 +63,27 @@ char *lb_nearest_text(const struct lb_nearest *nearest, char *buf, size_t size)
 char *lb_nearest_or_all(const struct lb_nearest *nearest, const char *const *names, size_t n,
                         char *buf, size_t size)
 {
-    size_t used = strlen(lb_nearest_text(nearest, buf, size));
-    for (size_t i = 0; i < n && nearest->n == 0 && used < size; i++) {
-        const char *before = i == 0 ? "; there are " : ", ";
-        int length = snprintf(buf + used, size - used, "%s%s", before, names[i]);
-        if (length < 0)
-            break;
-        used += (size_t)length;
-    }
+    lb_nearest_text(nearest, buf, size);
+    for (size_t i = 0; i < n && nearest->n == 0; i++)
+        lb_append(buf, size, "%s%s", i == 0 ? "; there are " : ", ", names[i]);
     return buf;
+}
+
+bool lb_is_one_of(const char *text, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(text, *names) == 0)
+            return true;
+    return false;
+}
+
+bool lb_is_listed(const char *text, const char *list)
+{
+    size_t n = strlen(text);
+    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, text, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+            return true;
+    }
+    return false;
 }

@@ -2,6 +2,7 @@
 #ifndef LB_NEAREST_H
 #define LB_NEAREST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { LB_NEAREST_NAMES = 3, LB_NEAREST_TEXT = 600 };
@@ -25,5 +26,10 @@ char *lb_nearest_text(const struct lb_nearest *nearest, char *buf, size_t size);
 /* The same, or all the names if none is near: "; there are a, b, c". Returns buf. */
 char *lb_nearest_or_all(const struct lb_nearest *nearest, const char *const *names, size_t n,
                         char *buf, size_t size);
+
+/* True if one of the names is the text; NULL ends them. */
+bool lb_is_one_of(const char *text, const char *const *names);
+/* The same of a list with commas. */
+bool lb_is_listed(const char *text, const char *list);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Length of the character at c, or 0 if it is no UTF-8. */
@@ -52,4 +53,17 @@ char *lb_clean_copy(const char *text, size_t n)
 {
     char *copy = strndup(text, n);
     return copy != NULL ? lb_clean_text(copy) : NULL;
+}
+
+void lb_print_clean(FILE *out, const char *text, const char *special, const char *const *instead)
+{
+    char *clean = lb_clean_copy(text, SIZE_MAX);
+    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++) {
+        const char *found = strchr(special, *c);
+        if (found != NULL)
+            fputs(instead[found - special], out);
+        else
+            fputc(*c, out);
+    }
+    free(clean);
 }

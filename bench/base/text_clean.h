@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Makes text safe to print, in place: a line break or a tab becomes a blank; a character that
  * controls a terminal (C0, DEL, C1), or the direction of writing, and what is no UTF-8 become '?'s.
@@ -14,5 +15,7 @@ char *lb_clean_text(char *text);
 char *lb_shown(const char *text, char *buf, size_t size);
 /* A clean copy of the first n bytes, or of all; NULL: out of memory. Free with free(). */
 char *lb_clean_copy(const char *text, size_t n);
+/* Writes a clean copy with instead[i] in place of each special[i]. */
+void lb_print_clean(FILE *out, const char *text, const char *special, const char *const *instead);
 
 #endif

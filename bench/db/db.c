@@ -1,10 +1,10 @@
 /* Engines by name, values: see db.h. */
 #include "db.h"
 
+#include "append.h"
 #include "text_clean.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,10 +60,8 @@ int lb_target_parse(const char *uri, struct lb_target *ret_target, struct lb_err
         return 0;
     }
     char accepted[400] = "";
-    size_t used = 0;
-    for (size_t i = 0; lb_engines[i] != NULL && used < sizeof accepted; i++)
-        used += (size_t)snprintf(accepted + used, sizeof accepted - used, "%s%s", i ? ", " : "",
-                                 lb_engines[i]->uri_help);
+    for (size_t i = 0; lb_engines[i] != NULL; i++)
+        lb_append(accepted, sizeof accepted, "%s%s", i > 0 ? ", " : "", lb_engines[i]->uri_help);
     /* The argument may contain a password, so only its scheme is repeated. */
     int scheme = (int)strcspn(uri, ":@/?= ");
     return lb_fail(err, LB_E_USAGE, "no engine takes a target like \"%.*s%s\"; accepted are %s",

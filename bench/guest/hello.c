@@ -1,7 +1,6 @@
 /* The first line of a program, as a strategy's descriptor: see guest.h. */
 #include "guest_process.h"
 
-#include "clock.h"
 #include "nearest.h"
 
 #include <errno.h>

@@ -1,10 +1,11 @@
 /* From a sweep to a curve: see plan.h. */
 #include "plan.h"
 
+#include "append.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A deviation of a level's mean from the law above which predictions are doubtful. */
 #define MOST_RESIDUAL 0.2
@@ -13,8 +14,7 @@
 
 static void add_doubt(struct lb_plan *plan, const char *text)
 {
-    size_t used = strlen(plan->doubts);
-    snprintf(plan->doubts + used, sizeof plan->doubts - used, "%s%s", used > 0 ? "; " : "", text);
+    lb_append(plan->doubts, sizeof plan->doubts, "%s%s", plan->doubts[0] != '\0' ? "; " : "", text);
 }
 
 static size_t count_levels(const struct lb_plan *plan)

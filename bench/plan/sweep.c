@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 int lb_plan_check(const struct lb_plan_question *question, struct lb_error *err)
 {

@@ -5,6 +5,9 @@
  */
 #include "report.h"
 
+#include "append.h"
+#include "array.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,40 +22,27 @@ void lb_cell_release(struct lb_cell *cell)
     free(cell->settings);
     cell->runs = NULL;
     cell->settings = NULL;
-    cell->n_runs = cell->room = cell->n_settings = 0;
+    cell->n_runs = cell->n_settings = 0;
 }
 
 int lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome, struct lb_error *err)
 {
-    if (cell->n_runs == cell->room) {
-        size_t room = cell->room * 2 + 1;
-        struct lb_outcome **runs = realloc(cell->runs, room * sizeof(struct lb_outcome *));
-        if (runs == NULL) {
-            lb_outcome_free(outcome);
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
-        }
-        cell->runs = runs;
-        cell->room = room;
+    struct lb_outcome **run = lb_array_add(&cell->runs, &cell->n_runs, sizeof *run);
+    if (run == NULL) {
+        lb_outcome_free(outcome);
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
     }
-    cell->runs[cell->n_runs++] = outcome;
+    *run = outcome;
     cell->state = LB_CELL_DONE;
     return 0;
 }
 
 /* --- medians --- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 /* The values are reordered. */
 static double median(double *values, size_t n)
 {
-    qsort(values, n, sizeof *values, compare_doubles);
+    lb_stats_sort(values, n);
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
@@ -152,6 +142,19 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
     *ret_summary = summary;
 }
 
+uint64_t lb_summary_cpu_ns(const struct lb_summary *summary)
+{
+    return summary->cpu_us_per_success > 0 ? (uint64_t)(summary->cpu_us_per_success * 1e3)
+                                           : UINT64_MAX;
+}
+
+bool lb_cell_same_question(const struct lb_cell *a, const struct lb_cell *b)
+{
+    size_t n = lb_scenario_base(a->scenario.name);
+    return n == lb_scenario_base(b->scenario.name) &&
+           strncmp(a->scenario.name, b->scenario.name, n) == 0;
+}
+
 /* --- verdicts --- */
 
 static bool disproves(const struct lb_outcome *run)
@@ -224,24 +227,23 @@ char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size)
         [LB_STANDS_UNTESTED] = "not tested", [LB_STANDS_MISSED] = "not caught",
     };
     enum lb_standing standing = lb_cell_standing(cell);
-    size_t used = (size_t)snprintf(buf, size, "%s", words[standing]);
+    snprintf(buf, size, "%s", words[standing]);
     if (standing != LB_STANDS_VIOLATED)
         return buf;
     size_t n_bad = 0;
     for (size_t i = 0; i < cell->n_runs; i++)
         n_bad += run_violates(cell->runs[i]);
-    for (int g = 0; g < LB_GUARANTEES && used < size; g++) {
+    for (int g = 0; g < LB_GUARANTEES; g++) {
         const struct lb_outcome *run;
         const struct lb_finding *finding = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
         if (finding != NULL && finding->verdict == LB_V_VIOLATED)
-            used += (size_t)snprintf(buf + used, size - used, " %s",
-                                     lb_guarantee_name((enum lb_guarantee)g));
+            lb_append(buf, size, " %s", lb_guarantee_name((enum lb_guarantee)g));
     }
     const struct lb_outcome *proven;
-    if (lb_cell_proof(cell, &proven) != LB_EXPECT_NOTHING && disproves(proven) && used < size)
-        used += (size_t)snprintf(buf + used, size - used, " %s", proven->proof.name);
-    if (cell->n_runs > 1 && used < size)
-        snprintf(buf + used, size - used, " %zu/%zu", n_bad, cell->n_runs);
+    if (lb_cell_proof(cell, &proven) != LB_EXPECT_NOTHING && disproves(proven))
+        lb_append(buf, size, " %s", proven->proof.name);
+    if (cell->n_runs > 1)
+        lb_append(buf, size, " %zu/%zu", n_bad, cell->n_runs);
     return buf;
 }
 
@@ -524,20 +526,18 @@ const struct lb_finding *lb_cell_open_break(const struct lb_cell *cell)
 
 char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size)
 {
-    size_t used = 0;
     buf[0] = '\0';
-    for (int g = 0; g < LB_GUARANTEES && used < size; g++) {
+    for (int g = 0; g < LB_GUARANTEES; g++) {
         const struct lb_outcome *run;
         enum lb_guarantee guarantee = (enum lb_guarantee)g;
         if (lb_cell_expectation(cell, guarantee) != LB_EXPECT_MISSED)
             continue;
         const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
-        used += (size_t)snprintf(
-            buf + used, size - used,
-            "%s%s is known to be broken, but was not caught in %llu tested in %.*s: %s",
-            used > 0 ? "; " : "", lb_guarantee_name(guarantee),
-            (unsigned long long)finding->n_tested, (int)lb_scenario_base(cell->scenario.name),
-            cell->scenario.name, lb_cell_why_broken(cell, guarantee));
+        lb_append(buf, size,
+                  "%s%s is known to be broken, but was not caught in %llu tested in %.*s: %s",
+                  buf[0] != '\0' ? "; " : "", lb_guarantee_name(guarantee),
+                  (unsigned long long)finding->n_tested, (int)lb_scenario_base(cell->scenario.name),
+                  cell->scenario.name, lb_cell_why_broken(cell, guarantee));
     }
     return buf;
 }
@@ -545,16 +545,14 @@ char *lb_cell_missed(const struct lb_cell *cell, char *buf, size_t size)
 void lb_store_history_name(const struct lb_report *report, const struct lb_cell *cell, size_t run,
                            char *buf, size_t size)
 {
-    size_t used = (size_t)snprintf(buf, size, "history");
+    snprintf(buf, size, "history");
     if (report->n_cells > 1)
-        used += (size_t)snprintf(buf + used, size - used, "-%s-%s-%s", cell->name, cell->engine,
-                                 cell->scenario.name);
+        lb_append(buf, size, "-%s-%s-%s", cell->name, cell->engine, cell->scenario.name);
     /* How many runs a budget allows is known only at its end. What a stall has spoilt is run again.
      */
-    if ((report->n_repeat > 1 || report->budget_ns > 0 || run > 0) && used < size)
-        used += (size_t)snprintf(buf + used, size - used, "-%zu", run + 1);
-    if (used < size)
-        snprintf(buf + used, size - used, ".lbh");
+    if (report->n_repeat > 1 || report->budget_ns > 0 || run > 0)
+        lb_append(buf, size, "-%zu", run + 1);
+    lb_append(buf, size, ".lbh");
     for (char *c = buf; *c != '\0'; c++)
         if (strchr("/:[]= ", *c) != NULL)
             *c = '_';

@@ -111,14 +111,6 @@ static double per_success(const struct lb_outcome *run, enum lb_cost cost)
     return value < 0 || n <= 0 ? -1 : value / n;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 void lb_cell_costs(const struct lb_cell *cell, struct lb_costs *ret)
 {
     double *values = malloc((cell->n_runs + 1) * sizeof *values);
@@ -128,8 +120,7 @@ void lb_cell_costs(const struct lb_cell *cell, struct lb_costs *ret)
             values[n] = per_success(cell->runs[i], (enum lb_cost)c);
             n += values[n] >= 0;
         }
-        if (n > 0)
-            qsort(values, n, sizeof *values, ascending);
+        lb_stats_sort(values, n);
         ret->values[c] = n == 0 ? -1 : (values[(n - 1) / 2] + values[n / 2]) / 2;
     }
     free(values);

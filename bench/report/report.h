@@ -76,7 +76,7 @@ struct lb_cell {
     char reason[300];
     struct lb_error error;
     uint64_t took_ns; /* all its runs of this session, with their overhead */
-    size_t n_runs, room;
+    size_t n_runs;
     struct lb_outcome **runs; /* owned */
 };
 
@@ -134,6 +134,10 @@ struct lb_summary {
     bool has_latency;
 };
 void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summary);
+/* The CPU time of one success; UINT64_MAX: not known. */
+uint64_t lb_summary_cpu_ns(const struct lb_summary *summary);
+/* True if both are the same scenario, at points of a sweep that may differ. */
+bool lb_cell_same_question(const struct lb_cell *a, const struct lb_cell *b);
 /* The waits of all runs together, into sum, which is emptied before: from the intended start where
  * there is one, or from the actual one. */
 void lb_cell_histogram(const struct lb_cell *cell, bool from_intended,

@@ -1,32 +1,27 @@
 /* The command that repeats a run: the scenario by name and the keys in which the run differed from
  * it, the options, the seed. Passwords are left out: the target's label is used.
  */
+#include "append.h"
 #include "report.h"
 #include "text_clean.h"
 
 #include <stddef.h>
 #include <string.h>
 
-static void append(char *buf, size_t size, const char *piece)
-{
-    size_t used = strlen(buf);
-    snprintf(buf + used, size - used, "%s", piece);
-}
-
 void lb_command_add(char *buf, size_t size, const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "-_./:,=@%+";
     if (buf[0] != '\0')
-        append(buf, size, " ");
+        lb_append(buf, size, " ");
     if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
-        append(buf, size, word);
+        lb_append(buf, size, "%s", word);
         return;
     }
-    append(buf, size, "'");
+    lb_append(buf, size, "'");
     for (; *word != '\0'; word++)
-        append(buf, size, *word == '\'' ? "'\\''" : (char[]){*word, '\0'});
-    append(buf, size, "'");
+        lb_append(buf, size, *word == '\'' ? "'\\%c'" : "%c", *word);
+    lb_append(buf, size, "'");
     lb_clean_text(buf);
 }
 
@@ -82,7 +77,7 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
         ptrdiff_t g = is_violated ? finding - run->judgement.findings : 0;
         bool is_other = is_violated && (explored->shown >> g & 1) == 0;
         const char *replay = is_other ? explored->replays[g] : explored->replay;
-        append(buf, size, is_other ? explored->again_all : explored->again);
+        lb_append(buf, size, "%s", is_other ? explored->again_all : explored->again);
         if (replay[0] != '\0' && (finding == NULL || is_violated)) {
             lb_command_add(buf, size, "--replay");
             lb_command_add(buf, size, replay);

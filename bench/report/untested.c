@@ -1,6 +1,7 @@
 /* See untested.h. */
 #include "untested.h"
 
+#include "append.h"
 #include "text_clean.h"
 
 #include <stdlib.h>
@@ -83,23 +84,15 @@ bool lb_untested_next(const struct lb_report *report, const struct lb_cell *firs
 
 char *lb_untested_names(const struct lb_cell *cell, char *buf, size_t size)
 {
-    size_t used = 0;
     buf[0] = '\0';
-    for (int g = 0; g < LB_GUARANTEES && used < size && cell->state == LB_CELL_DONE; g++) {
+    for (int g = 0; g < LB_GUARANTEES && cell->state == LB_CELL_DONE; g++) {
         const struct lb_outcome *run = NULL;
         const struct lb_finding *finding = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
         if (finding != NULL && finding->verdict == LB_V_NOT_TESTED)
-            used += (size_t)snprintf(buf + used, size - used, "%s%s", used > 0 ? " " : "",
-                                     lb_guarantee_name((enum lb_guarantee)g));
+            lb_append(buf, size, "%s%s", buf[0] != '\0' ? " " : "",
+                      lb_guarantee_name((enum lb_guarantee)g));
     }
     return buf;
-}
-
-static void print_clean(const char *text, FILE *out)
-{
-    char *clean = lb_clean_copy(text, SIZE_MAX);
-    fputs(clean != NULL ? clean : "", out);
-    free(clean);
 }
 
 void lb_untested_print(const struct lb_report *report, const struct lb_cell *first,
@@ -112,11 +105,12 @@ void lb_untested_print(const struct lb_report *report, const struct lb_cell *fir
     while (is_more) {
         is_more = lb_untested_next(report, first, &at, &next);
         fputs(separator, out);
-        print_clean(one.is_guarantee ? lb_guarantee_name(one.guarantee) : one.cell->scenario.name,
-                    out);
+        lb_print_clean(
+            out, one.is_guarantee ? lb_guarantee_name(one.guarantee) : one.cell->scenario.name, "",
+            NULL);
         if (one.reason[0] != '\0' && (!is_more || strcmp(one.reason, next.reason) != 0)) {
             fputs(" (", out);
-            print_clean(one.reason, out);
+            lb_print_clean(out, one.reason, "", NULL);
             fputc(')', out);
         }
         separator = ", ";

@@ -8,7 +8,7 @@
 #include "plans.h"
 
 #include "aged_cost.h"
-#include "control.h"
+#include "array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +25,11 @@ static int take(struct lb_outcome *outcome, const char *name, const struct lb_ag
         return 0;
     snprintf(text, sizeof text, "%s%s%s", cost->plan, is_changed ? "; later: " : "",
              is_changed ? cost->settled_plan : "");
-    struct lb_fact *grown = realloc(outcome->plans, (outcome->n_plans + 1) * sizeof *grown);
-    if (grown == NULL)
+    struct lb_fact *plan = lb_array_add(&outcome->plans, &outcome->n_plans, sizeof *plan);
+    if (plan == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for a plan");
-    outcome->plans = grown;
-    struct lb_fact plan = {.name = strdup(name), .value = strdup(text)};
-    grown[outcome->n_plans++] = plan;
-    return plan.name == NULL || plan.value == NULL
+    *plan = (struct lb_fact){.name = strdup(name), .value = strdup(text)};
+    return plan->name == NULL || plan->value == NULL
                ? lb_fail(err, LB_E_MEMORY, "out of memory for a plan")
                : 0;
 }

@@ -1,10 +1,10 @@
 /* Building a run up, and taking it down: space, statements, backlog, workers. */
 #include "setup.h"
 
+#include "append.h"
 #include "attributes.h"
 #include "backlog.h"
 #include "beater.h"
-#include "carrier.h"
 #include "carriers.h"
 #include "chunks.h"
 #include "class_proof.h"
@@ -22,17 +22,14 @@
 #include "processes.h"
 #include "program_features.h"
 #include "readers.h"
-#include "restart.h"
 #include "settle.h"
 #include "settler.h"
 #include "shared.h"
-#include "switchover.h"
 #include "units.h"
 #include "zipf.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static size_t shared_size(uint32_t n_workers)
 {
@@ -61,24 +58,24 @@ static bool knows(const struct lb_run_plan *request, const struct lb_file *file,
 /* As the program has resolved them. */
 static void note_options(struct lb_outcome *outcome, const struct lb_program *program)
 {
-    size_t used = 0;
-    for (size_t i = 0; i < program->n_settings && used < sizeof outcome->options; i++)
-        used += (size_t)snprintf(outcome->options + used, sizeof outcome->options - used, "%s%s=%s",
-                                 i > 0 ? " " : "", program->settings[i].name,
-                                 program->settings[i].value);
+    if (program->n_settings > 0)
+        outcome->options[0] = '\0';
+    for (size_t i = 0; i < program->n_settings; i++)
+        lb_append(outcome->options, sizeof outcome->options, "%s%s=%s", i > 0 ? " " : "",
+                  program->settings[i].name, program->settings[i].value);
 }
 
 /* Of a program: as they were given; it has checked them itself. */
 static void note_settings(struct lb_active_run *run)
 {
     const struct lb_run_plan *request = run->request;
-    char *text = run->outcome->options;
-    size_t used = 0, size = sizeof run->outcome->options;
     run->plan.settings = request->settings;
     run->plan.n_settings = request->n_settings;
-    for (size_t i = 0; i < request->n_settings && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s=%s", i > 0 ? " " : "",
-                                 request->settings[i].name, request->settings[i].value);
+    if (request->n_settings > 0)
+        run->outcome->options[0] = '\0';
+    for (size_t i = 0; i < request->n_settings; i++)
+        lb_append(run->outcome->options, sizeof run->outcome->options, "%s%s=%s", i > 0 ? " " : "",
+                  request->settings[i].name, request->settings[i].value);
 }
 
 /* Some keys of a scenario are options of the strategies that know them; values from --opt come last

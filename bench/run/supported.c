@@ -2,20 +2,9 @@
 #include "run.h"
 
 #include "faults.h"
+#include "nearest.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-static bool is_listed(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0'))
-            return true;
-    }
-    return false;
-}
 
 /* For a program: lockbench does not control its sessions. */
 static int program_supported(const struct lb_strategy *strategy, const struct lb_db *db,
@@ -34,7 +23,7 @@ static int program_supported(const struct lb_strategy *strategy, const struct lb
                   {"locked-ahead", scenario->locked_ahead > 0},
                   {"tx-pause", scenario->tx_pause_ns > 0},
                   {"the snapshot of a phase", lb_stages_snapshot(scenario) != NULL}};
-    if (!is_listed(strategy->engines, db->name))
+    if (!lb_is_listed(db->name, strategy->engines))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s is for %s, and not for %s", strategy->name,
                        strategy->engines, db->product);
     for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++)

@@ -5,15 +5,9 @@
  */
 #include "casts.h"
 
-#include <string.h>
+#include "nearest.h"
 
-static bool is_one_of(const char *text, const char *const *list)
-{
-    for (; *list != NULL; list++)
-        if (strcmp(text, *list) == 0)
-            return true;
-    return false;
-}
+#include <string.h>
 
 void lb_cast_write(const struct lb_part *part, struct lb_piece piece, const char *text, FILE *out)
 {
@@ -21,15 +15,15 @@ void lb_cast_write(const struct lb_part *part, struct lb_piece piece, const char
     static const char *const large[] = {"bigint", "numeric", "real", "double precision", NULL};
     static const char *const small[] = {"integer", "smallint", NULL};
     char type[100];
-    bool is_value = is_one_of(text, values);
+    bool is_value = lb_is_one_of(text, values);
     bool is_literal = text[0] != '\0' && text[strspn(text, "-.0123456789")] == '\0';
     bool is_typed = (is_value || is_literal) && part->statement->types != NULL &&
                     lb_piece_param(part, part->statement->types, piece, type, sizeof type);
-    if (!is_typed || is_one_of(type, large) || (is_literal && is_one_of(type, small)))
+    if (!is_typed || lb_is_one_of(type, large) || (is_literal && lb_is_one_of(type, small)))
         fputs(text, out);
     else if (is_literal)
         fprintf(out, "'%s'", text);
-    else if (is_one_of(type, small))
+    else if (lb_is_one_of(type, small))
         fprintf(out, "(%s)::%s", text, type);
     else
         fprintf(out, "((%s)::text)::%s", text, type);
@@ -43,5 +37,5 @@ bool lb_cast_wants_number(const struct lb_part *part, struct lb_piece piece)
         return memmem(part->text, part->n, "advisory", 8) != NULL;
     return part->statement->types != NULL &&
            lb_piece_param(part, part->statement->types, piece, type, sizeof type) &&
-           is_one_of(type, numbers);
+           lb_is_one_of(type, numbers);
 }

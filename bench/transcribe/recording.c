@@ -3,6 +3,8 @@
  */
 #include "recording.h"
 
+#include "array.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,24 +42,22 @@ static int asks(struct lb_actor *actor, const struct lb_stepped *stepped, struct
 
 static void keep(struct lb_recorded *operation, const struct lb_stepped *stepped, bool *ret_lost)
 {
-    struct lb_recorded_statement *grown =
-        realloc(operation->statements, (operation->n + 1) * sizeof *grown);
-    if (grown == NULL) {
+    struct lb_recorded_statement *kept =
+        lb_array_add(&operation->statements, &operation->n, sizeof *kept);
+    if (kept == NULL) {
         *ret_lost = true;
         return;
     }
-    operation->statements = grown;
-    grown[operation->n] = (struct lb_recorded_statement){.sql = strdup(stepped->sql),
-                                                         .params = strdup(stepped->params),
-                                                         .rows = strdup(stepped->rows),
-                                                         .is_cut = stepped->is_cut,
-                                                         .answer = stepped->answer,
-                                                         .in_tx = stepped->in_tx,
-                                                         .n_statements = stepped->n_statements,
-                                                         .session = stepped->session,
-                                                         .n_rows = stepped->n_rows,
-                                                         .n_changed = stepped->n_changed};
-    const struct lb_recorded_statement *kept = &grown[operation->n++];
+    *kept = (struct lb_recorded_statement){.sql = strdup(stepped->sql),
+                                           .params = strdup(stepped->params),
+                                           .rows = strdup(stepped->rows),
+                                           .is_cut = stepped->is_cut,
+                                           .answer = stepped->answer,
+                                           .in_tx = stepped->in_tx,
+                                           .n_statements = stepped->n_statements,
+                                           .session = stepped->session,
+                                           .n_rows = stepped->n_rows,
+                                           .n_changed = stepped->n_changed};
     *ret_lost = *ret_lost || kept->sql == NULL || kept->params == NULL || kept->rows == NULL;
 }
 

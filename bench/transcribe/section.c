@@ -6,6 +6,7 @@
  */
 #include "section.h"
 
+#include "append.h"
 #include "bytes.h"
 #include "casts.h"
 #include "text_clean.h"
@@ -197,9 +198,8 @@ struct answer {
 
 static void add_column(struct answer *answer, const char *expression, const char *alias)
 {
-    size_t used = strlen(answer->list);
-    snprintf(answer->list + used, sizeof answer->list - used, "%s%s AS %s", used > 0 ? ", " : "",
-             expression, alias);
+    lb_append(answer->list, sizeof answer->list, "%s%s AS %s", answer->list[0] != '\0' ? ", " : "",
+              expression, alias);
 }
 
 /* Is the column the item's number, or JSON that has it? */

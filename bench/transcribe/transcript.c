@@ -2,6 +2,7 @@
 #include "transcript.h"
 
 #include "guarantee.h"
+#include "nearest.h"
 #include "section.h"
 #include "text_clean.h"
 
@@ -136,14 +137,7 @@ static void write_setup(struct lb_section_writer *w)
             lb_section_statement(w, 0, i, false, "");
 }
 
-static bool is_required_section(const char *operation)
-{
-    static const char *const required[] = {"acquire", "release", "put", "claim", "complete"};
-    for (size_t i = 0; i < sizeof required / sizeof required[0]; i++)
-        if (strcmp(operation, required[i]) == 0)
-            return true;
-    return false;
-}
+static const char *const required[] = {"acquire", "release", "put", "claim", "complete", NULL};
 
 static void write_all(struct lb_section_writer *w)
 {
@@ -160,7 +154,7 @@ static void write_all(struct lb_section_writer *w)
             w->parts[0] = w->parts[LB_RECORDED_REFUSED];
         bool is_done =
             w->samples[0] != NULL || (strcmp(*o, "cancel") == 0 && w->samples[2] != NULL);
-        if (is_done && w->parts[0].n == 0 && !is_required_section(*o)) {
+        if (is_done && w->parts[0].n == 0 && !lb_is_one_of(*o, required)) {
             fprintf(w->file, "\n-- (no statement is sent by %s)\n", *o);
             continue;
         }

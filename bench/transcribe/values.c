@@ -7,9 +7,9 @@
  */
 #include "values.h"
 
+#include "append.h"
 #include "bytes.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -224,12 +224,6 @@ static void write_quoted(char *out, size_t size, const char *text, size_t n)
     out[used] = '\0';
 }
 
-static void append(char *out, size_t size, const char *text)
-{
-    size_t used = strlen(out);
-    snprintf(out + used, size - used, "%s", text);
-}
-
 static bool is_json(const char *text)
 {
     json_t *json = json_loads(text, 0, NULL);
@@ -253,21 +247,20 @@ static bool resolve_around(const struct lb_values *values,
             continue;
         if (strlen(one) + 1 >= LB_VALUE_TEXT) /* it is not whole */
             continue;
-        out[0] = '\0';
-        append(out, size, "(");
+        snprintf(out, size, "(");
         if (before > 0) {
             write_quoted(out, size, one, before);
-            append(out, size, " || ");
+            lb_append(out, size, " || ");
         }
-        append(out, size, value->text);
+        lb_append(out, size, "%s", value->text);
         bool is_number = strcmp(value->text, ":id") == 0 || strcmp(value->text, ":ttl_ms") == 0;
-        append(out, size, is_number ? "::bigint" : "::text");
+        lb_append(out, size, is_number ? "::bigint" : "::text");
         if (behind > 0) {
-            append(out, size, " || ");
+            lb_append(out, size, " || ");
             write_quoted(out, size, one + strlen(one) - behind, behind);
         }
-        append(out, size,
-               is_json(one) ? ")::jsonb" : ")"); /* text is not cast to jsonb implicitly */
+        lb_append(out, size,
+                  is_json(one) ? ")::jsonb" : ")"); /* text is not cast to jsonb implicitly */
         return true;
     }
     return false;

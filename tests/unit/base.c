@@ -1,8 +1,13 @@
-/* Units, random streams, names, lines. */
+/* Units, random streams, names, lines, orders, texts. */
+#include "append.h"
+#include "array.h"
 #include "clock.h"
 #include "guarantee.h"
 #include "lines.h"
+#include "nearest.h"
+#include "order.h"
 #include "random.h"
+#include "text_clean.h"
 #include "units.h"
 
 #include <setjmp.h>
@@ -158,13 +163,104 @@ static void lines_have_a_bound(void **state)
     unlink(path);
 }
 
+static void appended_texts_are_cut(void **state)
+{
+    (void)state;
+    char buf[8] = "a";
+    lb_append(buf, sizeof buf, "%d", 23);
+    assert_string_equal(buf, "a23");
+    lb_append(buf, sizeof buf, "%s", "456789");
+    lb_append(buf, sizeof buf, "more");
+    assert_string_equal(buf, "a234567");
+}
+
+static void numbers_are_found_by_order(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t key;
+        char name;
+    } items[] = {{2, 'a'}, {2, 'b'}, {UINT64_MAX, 'c'}};
+    assert_int_equal(lb_order_find(items, 3, sizeof items[0], 0), 0);
+    assert_int_equal(lb_order_find(items, 3, sizeof items[0], 2), 0);
+    assert_int_equal(lb_order_find(items, 3, sizeof items[0], 3), 2);
+    assert_int_equal(lb_order_find(items, 3, sizeof items[0], UINT64_MAX), 2);
+    assert_int_equal(lb_order_find(items, 2, sizeof items[0], 3), 2);
+    assert_int_equal(lb_order_find(NULL, 0, sizeof items[0], 3), 0);
+    int64_t signs[] = {1, -1, INT64_MIN, INT64_MAX};
+    qsort(signs, 4, sizeof *signs, lb_order_i64);
+    assert_true(signs[0] == INT64_MIN && signs[1] == -1 && signs[3] == INT64_MAX);
+    uint64_t large[] = {UINT64_MAX, 1, (uint64_t)INT64_MAX + 1};
+    qsort(large, 3, sizeof *large, lb_order_u64);
+    assert_true(large[0] == 1 && large[2] == UINT64_MAX);
+    uint32_t small[] = {UINT32_MAX, 1};
+    qsort(small, 2, sizeof *small, lb_order_u32);
+    assert_int_equal(small[0], 1);
+    double reals[] = {0.5, -1e300, 0.25};
+    qsort(reals, 3, sizeof *reals, lb_order_double);
+    assert_true(reals[0] < -1 && reals[2] > 0.4);
+}
+
+static void short_arrays_grow_by_one(void **state)
+{
+    (void)state;
+    struct item {
+        uint32_t number;
+    } *items = NULL;
+    size_t n = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        struct item *item = lb_array_add(&items, &n, sizeof *item);
+        assert_non_null(item);
+        assert_int_equal(item->number, 0);
+        item->number = i + 1;
+    }
+    assert_int_equal(n, 100);
+    for (uint32_t i = 0; i < 100; i++)
+        assert_int_equal(items[i].number, i + 1);
+    free(items);
+}
+
+static void words_are_found_whole(void **state)
+{
+    static const char *const names[] = {"kill", "pause", NULL};
+    (void)state;
+    assert_true(lb_is_one_of("pause", names));
+    assert_false(lb_is_one_of("paus", names));
+    assert_true(lb_is_listed("kill", "kill,pause"));
+    assert_true(lb_is_listed("pause", "kill,pause"));
+    assert_false(lb_is_listed("paus", "kill,pause"));
+    assert_false(lb_is_listed("ill", "kill,pause"));
+    assert_false(lb_is_listed("kill", NULL));
+}
+
+static void special_characters_are_replaced(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    lb_print_clean(out, "a<b>\n\033", "<>", (const char *const[]){"&lt;", "&gt;"});
+    fclose(out);
+    assert_string_equal(text, "a&lt;b&gt; ?");
+    free(text);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(times_need_a_unit),           cmocka_unit_test(counts_take_suffixes),
-        cmocka_unit_test(durations_have_three_digits), cmocka_unit_test(streams_differ_and_repeat),
-        cmocka_unit_test(names_go_both_ways),          cmocka_unit_test(lines_have_a_bound),
+        cmocka_unit_test(times_need_a_unit),
+        cmocka_unit_test(counts_take_suffixes),
+        cmocka_unit_test(durations_have_three_digits),
+        cmocka_unit_test(streams_differ_and_repeat),
+        cmocka_unit_test(names_go_both_ways),
+        cmocka_unit_test(lines_have_a_bound),
         cmocka_unit_test(the_clock_is_real),
+        cmocka_unit_test(appended_texts_are_cut),
+        cmocka_unit_test(numbers_are_found_by_order),
+        cmocka_unit_test(short_arrays_grow_by_one),
+        cmocka_unit_test(words_are_found_whole),
+        cmocka_unit_test(special_characters_are_replaced),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

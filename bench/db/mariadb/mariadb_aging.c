@@ -7,6 +7,7 @@
 
 #include "aging.h"
 
+#include "append.h"
 #include "life.h"
 
 #include <stdio.h>
@@ -48,23 +49,21 @@ static int note_plan(struct lb_conn *conn, const char *sql, size_t n, const stru
     const struct lb_db *db = lb_conn_head(conn)->db;
     struct lb_rows rows = {0};
     char *text = NULL;
-    size_t used = 0;
     if (asprintf(&text, "EXPLAIN %s", sql) < 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     int r = query(conn, text, n, params, &rows, err);
     free(text);
     plan[0] = '\0';
-    for (size_t i = 0; r == LB_OK && rows.n_columns > 9 && i < rows.n_rows && used < size; i++) {
+    for (size_t i = 0; r == LB_OK && rows.n_columns > 9 && i < rows.n_rows; i++) {
         static const struct {
             size_t column;
             const char *before;
         } parts[] = {{3, ""}, {2, " of "}, {5, " by "}, {9, ": "}};
-        for (size_t k = 0; k < 4 && used < size; k++) {
+        for (size_t k = 0; k < 4; k++) {
             struct lb_value value = db->value(conn, i, parts[k].column);
             if (value.type == LB_TEXT && value.length > 0)
-                used += (size_t)snprintf(plan + used, size - used, "%s%s%.*s",
-                                         i > 0 && k == 0 ? ", " : "", parts[k].before,
-                                         (int)value.length, value.text);
+                lb_append(plan, size, "%s%s%.*s", i > 0 && k == 0 ? ", " : "", parts[k].before,
+                          (int)value.length, value.text);
         }
     }
     return r;

@@ -8,6 +8,7 @@
  */
 #include "mariadb_space.h"
 
+#include "append.h"
 #include "leash.h"
 #include "mariadb_wire.h"
 #include "random.h"
@@ -37,10 +38,9 @@ int lb_maria_describe(const char *text, char *label, size_t size, struct lb_erro
     const struct lb_mariadb_node *first = &uri.nodes[0];
     bool by_socket = first->socket[0] != '\0';
     char nodes[400] = "", one[300];
-    size_t used = 0;
-    for (size_t i = 0; i < uri.n_nodes && used < sizeof nodes; i++) {
+    for (size_t i = 0; i < uri.n_nodes; i++) {
         lb_mariadb_node_format(&uri.nodes[i], one, sizeof one);
-        used += (size_t)snprintf(nodes + used, sizeof nodes - used, "%s%s", i > 0 ? "," : "", one);
+        lb_append(nodes, sizeof nodes, "%s%s", i > 0 ? "," : "", one);
     }
     snprintf(label, size, "mariadb://%s%s%s/%s%s%s%s%s", uri.user, uri.has_user ? "@" : "",
              by_socket ? first->host : nodes, uri.database, by_socket ? "?socket=" : "",

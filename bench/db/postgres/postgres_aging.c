@@ -8,6 +8,7 @@
 
 #include "aging.h"
 
+#include "append.h"
 #include "life.h"
 
 #include <stdio.h>
@@ -63,16 +64,14 @@ static void note_plan(const char *json, char *plan, size_t size)
     } keys[] = {{"\"Node Type\": \"", ", "},
                 {"\"Index Name\": \"", " by "},
                 {"\"Relation Name\": \"", " of "}};
-    size_t used = 0;
     plan[0] = '\0';
-    for (const char *at = json; (at = strchr(at, '"')) != NULL && used < size; at++)
+    for (const char *at = json; (at = strchr(at, '"')) != NULL; at++)
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
             size_t n = strlen(keys[k].key);
             if (strncmp(at, keys[k].key, n) != 0)
                 continue;
             int length = (int)strcspn(at + n, "\"");
-            used += (size_t)snprintf(plan + used, size - used, "%s%.*s",
-                                     used > 0 ? keys[k].before : "", length, at + n);
+            lb_append(plan, size, "%s%.*s", plan[0] != '\0' ? keys[k].before : "", length, at + n);
             at += n + (size_t)length;
             break;
         }

@@ -3,6 +3,7 @@
  *
  * Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
  */
+#include "append.h"
 #include "postgres_send.h"
 #include "postgres_space.h"
 
@@ -81,10 +82,9 @@ int lb_pg_outcome(struct lb_conn *conn, PGresult *result, struct lb_error *err)
                  result != NULL ? PQresStatus(PQresultStatus(result)) : "no result");
     conn->head.lost = r == LB_LOST;
     const char *hint = result != NULL ? PQresultErrorField(result, PG_DIAG_MESSAGE_HINT) : NULL;
-    size_t used = strlen(conn->head.message);
     if (r == LB_E_SQL && hint != NULL)
-        snprintf(conn->head.message + used, sizeof conn->head.message - used, " (%.*s)",
-                 (int)strcspn(hint, "\n"), hint);
+        lb_append(conn->head.message, sizeof conn->head.message, " (%.*s)",
+                  (int)strcspn(hint, "\n"), hint);
     if (r < 0)
         lb_pg_set_error(conn, r, err);
     PQclear(result);

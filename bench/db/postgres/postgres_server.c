@@ -87,17 +87,9 @@ int lb_pg_terminate(struct lb_conn *control, int64_t session_id, struct lb_error
     return 0;
 }
 
-/* Of sessions that it may not look into, the server still tells to whom they belong and their
- * application's name. Our own space's session may be lost. In a database of the space's name are
- * the sessions of this run's programs: postgres_door.c. */
-int lb_pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
+static int count(struct lb_conn *conn, const char *sql, uint64_t *ret_n, struct lb_error *err)
 {
-    PGresult *result = lb_pg_wire_exec(
-        conn->pg, "SELECT count(*) FILTER (WHERE application_name NOT LIKE 'lockbench%' "
-                  "AND datname IS DISTINCT FROM current_schema()) "
-                  "+ greatest(count(*) FILTER (WHERE application_name = "
-                  "'lockbench space') - 1, 0) "
-                  "FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL");
+    PGresult *result = lb_pg_wire_exec(conn->pg, sql);
     if (!lb_pg_succeeded(result)) {
         if (lb_pg_outcome(conn, result, err) >= 0)
             lb_pg_set_error(conn, LB_E_ENV, err);
@@ -108,20 +100,26 @@ int lb_pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
     return 0;
 }
 
+/* Of sessions that it may not look into, the server still tells to whom they belong and their
+ * application's name. Our own space's session may be lost. In a database of the space's name are
+ * the sessions of this run's programs: postgres_door.c. */
+int lb_pg_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
+{
+    return count(conn,
+                 "SELECT count(*) FILTER (WHERE application_name NOT LIKE 'lockbench%' "
+                 "AND datname IS DISTINCT FROM current_schema()) "
+                 "+ greatest(count(*) FILTER (WHERE application_name = 'lockbench space') - 1, 0) "
+                 "FROM pg_stat_activity WHERE usesysid IS NOT NULL AND datid IS NOT NULL",
+                 ret_n, err);
+}
+
 int lb_pg_cancel_sync(struct lb_conn *control, uint64_t *ret_n, struct lb_error *err)
 {
-    PGresult *result = lb_pg_wire_exec(
-        control->pg, "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM "
-                     "pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> "
-                     "pg_backend_pid() AND application_name LIKE 'lockbench worker%'");
-    if (!lb_pg_succeeded(result)) {
-        if (lb_pg_outcome(control, result, err) >= 0)
-            lb_pg_set_error(control, LB_E_ENV, err);
-        return err->code;
-    }
-    *ret_n = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
-    PQclear(result);
-    return 0;
+    return count(control,
+                 "SELECT count(*) FILTER (WHERE pg_cancel_backend(pid)) FROM pg_stat_activity "
+                 "WHERE wait_event = 'SyncRep' AND pid <> pg_backend_pid() "
+                 "AND application_name LIKE 'lockbench worker%'",
+                 ret_n, err);
 }
 
 /* --- facts ---------------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* Two versions of a protocol on one set of tables, as during a deploy. */
 #include "program_raw.h"
 
+#include "nearest.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,11 +21,8 @@ bool lb_options_have(const struct lb_option *options, const char *name, const ch
     for (; options != NULL && options->name != NULL; options++) {
         if (strcmp(options->name, name) != 0)
             continue;
-        if (value == NULL)
+        if (value == NULL || (options->choices != NULL && lb_is_one_of(value, options->choices)))
             return true;
-        for (size_t i = 0; options->choices != NULL && options->choices[i] != NULL; i++)
-            if (strcmp(options->choices[i], value) == 0)
-                return true;
     }
     return false;
 }

@@ -7,6 +7,7 @@
 #include "sqlite_space.h"
 
 #include "aging.h"
+#include "append.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,17 +20,15 @@ static int note_plan(struct lb_conn *conn, const char *sql, char *plan, size_t s
     struct lb_stmt *stmt;
     struct lb_rows rows = {0};
     struct lb_value nulls[64] = {{0}};
-    size_t used = 0;
     if ((size_t)snprintf(text, sizeof text, "EXPLAIN QUERY PLAN %s", sql) >= sizeof text)
         return LB_OK;
     int r = db->prepare(conn, text, 64, NULL, &stmt, err);
     if (r == LB_OK)
         r = db->execute(conn, stmt, nulls, &rows, err);
     plan[0] = '\0';
-    for (size_t i = 0; r == LB_OK && i < rows.n_rows && used < size; i++) {
+    for (size_t i = 0; r == LB_OK && i < rows.n_rows; i++) {
         struct lb_value detail = db->value(conn, i, 3);
-        used += (size_t)snprintf(plan + used, size - used, "%s%.*s", i > 0 ? ", " : "",
-                                 (int)detail.length, detail.text);
+        lb_append(plan, size, "%s%.*s", i > 0 ? ", " : "", (int)detail.length, detail.text);
     }
     return r;
 }

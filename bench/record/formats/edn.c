@@ -83,21 +83,14 @@ static int read_number(struct lb_scan *scan, struct lb_raw *raw)
     bool negative = *scan->at == '-';
     if (*scan->at == '-' || *scan->at == '+')
         scan->at++;
-    uint64_t value = 0;
-    bool overflow = false;
-    for (; *scan->at >= '0' && *scan->at <= '9'; scan->at++) {
-        uint64_t digit = (uint64_t)(*scan->at - '0');
-        overflow |= value > (UINT64_MAX - digit) / 10;
-        value = value * 10 + digit;
-    }
+    bool fits = lb_scan_digits(scan, negative, &raw->integer);
     if (*scan->at == 'N')
         scan->at++;
     raw->text = start;
     if (is_end(*scan->at)) {
-        if (overflow || value > (uint64_t)INT64_MAX + negative)
+        if (!fits)
             return lb_scan_fail(scan, start, "a number is too large");
         raw->kind = LB_RAW_INTEGER;
-        raw->integer = (int64_t)(negative ? 0 - value : value);
     } else {
         raw->kind = LB_RAW_OTHER;
         for (; !is_end(*scan->at); scan->at++)

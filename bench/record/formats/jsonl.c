@@ -68,13 +68,7 @@ static int read_number(struct lb_scan *scan, struct lb_raw *raw)
     if (negative)
         scan->at++;
     const char *digits = scan->at;
-    uint64_t value = 0;
-    bool overflow = false;
-    for (; *scan->at >= '0' && *scan->at <= '9'; scan->at++) {
-        uint64_t digit = (uint64_t)(*scan->at - '0');
-        overflow |= value > (UINT64_MAX - digit) / 10;
-        value = value * 10 + digit;
-    }
+    bool fits = lb_scan_digits(scan, negative, &raw->integer);
     bool bad = scan->at == digits || (*digits == '0' && scan->at > digits + 1);
     raw->kind = LB_RAW_INTEGER;
     if (*scan->at == '.') {
@@ -91,9 +85,8 @@ static int read_number(struct lb_scan *scan, struct lb_raw *raw)
     }
     if (bad)
         return lb_scan_fail(scan, start, "not a number");
-    if (raw->kind == LB_RAW_INTEGER && (overflow || value > (uint64_t)INT64_MAX + negative))
+    if (raw->kind == LB_RAW_INTEGER && !fits)
         return lb_scan_fail(scan, start, "a number is too large");
-    raw->integer = (int64_t)(negative ? 0 - value : value);
     raw->text = start;
     raw->length = (size_t)(scan->at - start);
     return 0;

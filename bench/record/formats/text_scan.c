@@ -274,3 +274,16 @@ bool lb_raw_is(const struct lb_raw *raw, const char *name)
     return raw->kind == LB_RAW_NAME && raw->length == strlen(name) &&
            memcmp(raw->text, name, raw->length) == 0;
 }
+
+bool lb_scan_digits(struct lb_scan *scan, bool negative, int64_t *ret)
+{
+    uint64_t value = 0;
+    bool overflow = false;
+    for (; *scan->at >= '0' && *scan->at <= '9'; scan->at++) {
+        uint64_t digit = (uint64_t)(*scan->at - '0');
+        overflow |= value > (UINT64_MAX - digit) / 10;
+        value = value * 10 + digit;
+    }
+    *ret = (int64_t)(negative ? 0 - value : value);
+    return !overflow && value <= (uint64_t)INT64_MAX + negative;
+}

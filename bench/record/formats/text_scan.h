@@ -105,6 +105,9 @@ int lb_raw_set(const struct lb_scan *scan, struct lb_raw_op *op, enum lb_raw_key
                const struct lb_raw *value, const char *at);
 bool lb_raw_is(const struct lb_raw *raw, const char *name);
 
+/* Reads digits at scan->at. False: the number is too large, or with the sign no int64_t. */
+bool lb_scan_digits(struct lb_scan *scan, bool negative, int64_t *ret);
+
 /* The next operation. 1: read; 0: the end; or LB_E_FILE, LB_E_MEMORY. */
 struct lb_edn {
     bool in_vector, ended, began;

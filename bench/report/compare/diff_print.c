@@ -1,24 +1,22 @@
 /* A comparison of two results, written: text, JSON, Markdown. See diff.h. */
+#include "append.h"
 #include "diff.h"
 #include "json_object.h"
 #include "ranking.h"
 #include "table.h"
 
 #include <math.h>
-#include <string.h>
 
 /* "1 slower, 3 equivalent": the verdicts with counts, worst first. */
 static void summary(const struct lb_diff *diff, char *buf, size_t size)
 {
-    size_t used = 0;
     buf[0] = '\0';
     if (diff->n_violated > 0)
-        used += (size_t)snprintf(buf, size, "%zu newly violated", diff->n_violated);
-    for (int i = 0; i < LB_DIFF_OUTCOMES && used < size; i++)
+        snprintf(buf, size, "%zu newly violated", diff->n_violated);
+    for (int i = 0; i < LB_DIFF_OUTCOMES; i++)
         if (diff->n_outcomes[i] > 0)
-            used += (size_t)snprintf(buf + used, size - used, "%s%zu %s", used > 0 ? ", " : "",
-                                     diff->n_outcomes[i],
-                                     lb_diff_outcome_name((enum lb_diff_outcome)i));
+            lb_append(buf, size, "%s%zu %s", buf[0] != '\0' ? ", " : "", diff->n_outcomes[i],
+                      lb_diff_outcome_name((enum lb_diff_outcome)i));
 }
 
 /* "1.62k/s [1.58k/s, 1.70k/s]" */
@@ -49,7 +47,7 @@ static char *difference_text(double share, char *buf, size_t size)
 static char *power_text(const struct lb_diff *diff, char *buf, size_t size)
 {
     double least = (double)INFINITY, most = 0;
-    size_t fewest = SIZE_MAX, most_runs = 0, n = 0, used;
+    size_t fewest = SIZE_MAX, most_runs = 0, n = 0;
     bool is_beyond = false;
     char low[32], high[32];
     for (size_t i = 0; i < diff->n_rows; i++) {
@@ -74,7 +72,6 @@ static char *power_text(const struct lb_diff *diff, char *buf, size_t size)
                  most > least
                      ? isfinite(most) ? difference_text(most, high, sizeof high) : "none at all"
                      : "");
-    used = strlen(buf);
     char needs[64];
     if (most_runs == 0)
         snprintf(needs, sizeof needs, "more than 1000");
@@ -84,9 +81,9 @@ static char *power_text(const struct lb_diff *diff, char *buf, size_t size)
         snprintf(needs, sizeof needs, "%zu to %zu", fewest, most_runs);
     else
         snprintf(needs, sizeof needs, "%zu", fewest);
-    snprintf(buf + used, size - used,
-             "; for one of %.3g %% to be significant in as many, %s runs of each are needed.",
-             100 * diff->options.threshold, needs);
+    lb_append(buf, size,
+              "; for one of %.3g %% to be significant in as many, %s runs of each are needed.",
+              100 * diff->options.threshold, needs);
     return buf;
 }
 
@@ -216,23 +213,18 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool termina
     print_head(diff, out, width);
     fputc('\n', out);
     static const char *const least[] = {"p", "engine", "metric", "scenario", "base", "new", NULL};
-    char hidden[100] = "";
-    if (terminal)
-        lb_table_fit(table, width, least, hidden, sizeof hidden);
-    int rc = n_shown > 0 ? lb_table_print(table, out, color) : 0;
-    lb_table_free(table);
-    if (rc != 0)
+    if (n_shown == 0)
+        lb_table_free(table);
+    else if (lb_table_show(table, width, terminal ? least : NULL, out, color) != 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    lb_print_hidden(out, hidden, width);
-    if (n_shown > 0)
+    else
         fputc('\n', out);
     print_reasons(diff, out, width);
     summary(diff, text, sizeof text);
-    size_t used = strlen(text);
-    snprintf(text + used, sizeof text - used,
-             " (threshold %.3g %%; medians, and ratios by Hodges and Lehmann, with %s; two-sided p "
-             "after Holm)",
-             100 * diff->options.threshold, intervals_text(diff, intervals, sizeof intervals));
+    lb_append(text, sizeof text,
+              " (threshold %.3g %%; medians, and ratios by Hodges and Lehmann, with %s; two-sided "
+              "p after Holm)",
+              100 * diff->options.threshold, intervals_text(diff, intervals, sizeof intervals));
     lb_print_wrapped(out, text, 0, width);
     if (power_text(diff, text, sizeof text)[0] != '\0')
         lb_print_wrapped(out, text, 0, width);

@@ -3,13 +3,11 @@
  * The schema has a version; docs/result.schema.json describes it. Units stand in the key names.
  * A missing measurement is null, never 0.
  */
+#include "json.h"
 #include "batches.h"
 #include "costs.h"
 #include "diff.h"
-#include "json_course.h"
 #include "json_object.h"
-#include "json_plan.h"
-#include "json_ranks.h"
 #include "ranking.h"
 #include "report.h"
 #include "servers.h"

@@ -1,5 +1,5 @@
-/* Phases and the course of a run as JSON: see json_course.h. */
-#include "json_course.h"
+/* Phases and the course of a run as JSON: see json.h. */
+#include "json.h"
 
 #include "json_object.h"
 #include "run_course.h"

@@ -1,6 +1,6 @@
 /* Plans as JSON: points, fit, band, search, answers. docs/result.schema.json describes it. A run is
  * named by the number of its cell and its number among that cell's runs, both from 0. */
-#include "json_plan.h"
+#include "json.h"
 
 #include "json_object.h"
 #include "plan_limits.h"

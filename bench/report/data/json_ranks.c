@@ -1,5 +1,5 @@
-/* The ranks of a run as JSON: see json_ranks.h. */
-#include "json_ranks.h"
+/* The ranks of a run as JSON: see json.h. */
+#include "json.h"
 
 #include "json_object.h"
 

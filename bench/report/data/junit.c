@@ -10,20 +10,12 @@
 #include "text_clean.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* Of XML's characters the ones that need no care. */
 static void print_text(FILE *out, const char *text)
 {
-    char *clean = lb_clean_copy(text, SIZE_MAX);
-    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++) {
-        if (*c == '&' || *c == '<' || *c == '>' || *c == '"')
-            fputs(*c == '&' ? "&amp;" : *c == '<' ? "&lt;" : *c == '>' ? "&gt;" : "&quot;", out);
-        else
-            fputc(*c, out);
-    }
-    free(clean);
+    lb_print_clean(out, text, "&<>\"", (const char *const[]){"&amp;", "&lt;", "&gt;", "&quot;"});
 }
 
 static void attribute(FILE *out, const char *name, const char *value)

@@ -15,15 +15,9 @@ static const char *const columns[] = {
 
 static void text(FILE *file, const char *value)
 {
-    char *clean = lb_clean_copy(value, SIZE_MAX);
     fputc('"', file);
-    for (const char *c = clean; c != NULL && *c != '\0'; c++) {
-        if (*c == '"')
-            fputc('"', file);
-        fputc(*c, file);
-    }
+    lb_print_clean(file, value, "\"", (const char *const[]){"\"\""});
     fputc('"', file);
-    free(clean);
 }
 
 static void number(FILE *file, double value, bool is_known)

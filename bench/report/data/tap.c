@@ -16,22 +16,13 @@
 /* A description must not hold what TAP takes for a directive. */
 static void print_name(FILE *out, const char *text)
 {
-    char *clean = lb_clean_copy(text, SIZE_MAX);
-    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++)
-        fputc(*c == '#' ? '_' : *c, out);
-    free(clean);
+    lb_print_clean(out, text, "#", (const char *const[]){"_"});
 }
 
 static void print_yaml_text(FILE *out, const char *key, const char *text)
 {
     fprintf(out, "  %s: \"", key);
-    char *clean = lb_clean_copy(text, SIZE_MAX);
-    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++) {
-        if (*c == '"' || *c == '\\')
-            fputc('\\', out);
-        fputc(*c, out);
-    }
-    free(clean);
+    lb_print_clean(out, text, "\"\\", (const char *const[]){"\\\"", "\\\\"});
     fputs("\"\n", out);
 }
 
@@ -51,18 +42,6 @@ static void skip(struct lb_sink_state *state, const struct lb_cell *cell, const 
     fputs(" # SKIP ", state->out);
     print_name(state->out, reason[0] != '\0' ? reason : "the history cannot tell");
     fputc('\n', state->out);
-}
-
-/* One line; a "%" begins an escape in a workflow command of GitHub's. */
-static void print_clean(FILE *out, const char *text, bool workflow)
-{
-    char *clean = lb_clean_copy(text, SIZE_MAX);
-    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++)
-        if (workflow && *c == '%')
-            fputs("%25", out);
-        else
-            fputc(*c, out);
-    free(clean);
 }
 
 /* prove shows the lines "not ok" and their blocks with -v only, and standard error always: so a
@@ -95,8 +74,8 @@ static void diagnose(const struct lb_sink_state *state, const struct lb_cell *ce
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (i % 2 == 0)
             fputs(parts[i], whole);
-        else
-            print_clean(whole, parts[i], workflow);
+        else /* a "%" begins an escape in a workflow command of GitHub's */
+            lb_print_clean(whole, parts[i], workflow ? "%" : "", (const char *const[]){"%25"});
     fputc('\n', whole);
     if (fclose(whole) == 0) {
         fflush(state->out);              /* a reader of both sees them in their order */

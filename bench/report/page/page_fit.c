@@ -10,17 +10,11 @@
 
 enum { CURVE_POINTS = 40, SAMPLES = 400 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
-}
-
 /* Is this cell of the same sweep: all alike but the workers? */
 static bool is_same_sweep(const json_t *a, const json_t *b)
 {
-    if (strcmp(text_of(a, "strategy"), text_of(b, "strategy")) != 0 ||
-        strcmp(text_of(a, "engine"), text_of(b, "engine")) != 0 ||
+    if (strcmp(lb_stored_text(a, "strategy"), lb_stored_text(b, "strategy")) != 0 ||
+        strcmp(lb_stored_text(a, "engine"), lb_stored_text(b, "engine")) != 0 ||
         !json_equal(json_object_get(a, "options"), json_object_get(b, "options")))
         return false;
     json_t *x = json_copy(json_object_get(a, "config"));
@@ -93,7 +87,7 @@ static json_t *sweep_json(json_t *cells, size_t first, bool *taken, struct lb_us
         json_array_foreach(json_object_get(cell, "runs"), r, run)
         {
             double rate = json_number_value(json_object_get(run, "successes_per_s"));
-            if (strcmp(text_of(run, "state"), "complete") != 0 || !(rate > 0) || workers < 1)
+            if (strcmp(lb_stored_text(run, "state"), "complete") != 0 || !(rate > 0) || workers < 1)
                 continue;
             points[n].n = workers;
             points[n].x = rate;

@@ -15,12 +15,6 @@ enum {
     INTERVAL_NUMBERS = 6 /* of an interval, before its gauges */
 };
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *text = json_string_value(json_object_get(object, key));
-    return text != NULL ? text : "";
-}
-
 /* A run may not have written the file. Its reader reports a file that cannot be read. */
 static bool has_file(const char *directory, const char *name, char *path, size_t size)
 {
@@ -36,9 +30,9 @@ static json_t *cell_of(json_t *cells, const json_t *line)
     json_t *cell;
     json_array_foreach(cells, i, cell)
     {
-        if (strcmp(text_of(cell, "strategy"), text_of(line, "strategy")) == 0 &&
-            strcmp(text_of(cell, "engine"), text_of(line, "engine")) == 0 &&
-            strcmp(text_of(cell, "scenario"), text_of(line, "scenario")) == 0)
+        if (strcmp(lb_stored_text(cell, "strategy"), lb_stored_text(line, "strategy")) == 0 &&
+            strcmp(lb_stored_text(cell, "engine"), lb_stored_text(line, "engine")) == 0 &&
+            strcmp(lb_stored_text(cell, "scenario"), lb_stored_text(line, "scenario")) == 0)
             return cell;
     }
     return NULL;

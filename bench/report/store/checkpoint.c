@@ -5,6 +5,8 @@
  */
 #include "checkpoint.h"
 
+#include "array.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -361,14 +363,12 @@ static struct kept *find_kept(const struct lb_checkpoint *checkpoint, size_t cel
 static int keep_run(struct lb_checkpoint *checkpoint, const struct record *record,
                     struct lb_outcome *outcome, struct lb_error *err)
 {
-    struct kept *grown =
-        realloc(checkpoint->kept, (checkpoint->n_kept + 1) * sizeof *checkpoint->kept);
-    if (grown == NULL) {
+    struct kept *kept = lb_array_add(&checkpoint->kept, &checkpoint->n_kept, sizeof *kept);
+    if (kept == NULL) {
         lb_outcome_free(outcome);
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     }
-    checkpoint->kept = grown;
-    grown[checkpoint->n_kept++] = (struct kept){record->cell, record->round, outcome};
+    *kept = (struct kept){record->cell, record->round, outcome};
     return 0;
 }
 

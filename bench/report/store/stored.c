@@ -50,7 +50,7 @@ char *lb_metric_format(enum lb_metric metric, double value, char *buf, size_t si
 
 /* ---- reading ---- */
 
-static const char *text_of(const json_t *object, const char *key)
+const char *lb_stored_text(const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
     return text != NULL ? text : "";
@@ -94,7 +94,7 @@ static int take_metric(struct lb_stored_cell *cell, const json_t *runs, enum lb_
     json_t *run;
     json_array_foreach(runs, index, run)
     {
-        if (strcmp(text_of(run, "state"), "complete") != 0)
+        if (strcmp(lb_stored_text(run, "state"), "complete") != 0)
             continue;
         values[n] = metric_of(run, metric);
         if (isnan(values[n])) {
@@ -115,7 +115,7 @@ static int take_starts(struct lb_stored_cell *cell, const json_t *runs, struct l
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     size_t n = 0, index;
     json_t *run;
-    json_array_foreach(runs, index, run) if (strcmp(text_of(run, "state"), "complete") == 0)
+    json_array_foreach(runs, index, run) if (strcmp(lb_stored_text(run, "state"), "complete") == 0)
         cell->start_ms[n++] = json_integer_value(json_object_get(run, "start_unix_ms"));
     return 0;
 }
@@ -124,11 +124,11 @@ static int take_cell(const char *path, size_t index, const json_t *json,
                      struct lb_stored_cell *cell, struct lb_error *err)
 {
     const json_t *runs = json_object_get(json, "runs"), *run;
-    *cell = (struct lb_stored_cell){.strategy = text_of(json, "strategy"),
-                                    .engine = text_of(json, "engine"),
-                                    .scenario = text_of(json, "scenario"),
-                                    .verdict = text_of(json, "verdict"),
-                                    .reason = text_of(json, "reason"),
+    *cell = (struct lb_stored_cell){.strategy = lb_stored_text(json, "strategy"),
+                                    .engine = lb_stored_text(json, "engine"),
+                                    .scenario = lb_stored_text(json, "scenario"),
+                                    .verdict = lb_stored_text(json, "verdict"),
+                                    .reason = lb_stored_text(json, "reason"),
                                     .json = json};
     if (cell->strategy[0] == '\0' || cell->engine[0] == '\0' || cell->scenario[0] == '\0' ||
         !json_is_array(runs))
@@ -137,7 +137,7 @@ static int take_cell(const char *path, size_t index, const json_t *json,
     size_t i;
     json_array_foreach(runs, i, run)
     {
-        bool complete = strcmp(text_of(run, "state"), "complete") == 0;
+        bool complete = strcmp(lb_stored_text(run, "state"), "complete") == 0;
         cell->n_runs += complete;
         if (complete && isnan(metric_of(run, LB_METRIC_RATE)))
             return lb_fail(err, LB_E_FILE, "%s: run %zu of cell %zu has no successes_per_s", path,
@@ -152,14 +152,15 @@ static int take_cell(const char *path, size_t index, const json_t *json,
 static int take_cells(struct lb_stored *result, struct lb_error *err)
 {
     const json_t *cells = json_object_get(result->json, "cells");
-    if (strcmp(text_of(result->json, "schema"), "lockbench-result") != 0 || !json_is_array(cells))
+    if (strcmp(lb_stored_text(result->json, "schema"), "lockbench-result") != 0 ||
+        !json_is_array(cells))
         return lb_fail(err, LB_E_FILE, "%s: not a result of lockbench", result->path);
     json_int_t version = json_integer_value(json_object_get(result->json, "schema_version"));
     if (version < 1 || version > LB_RESULT_SCHEMA)
         return lb_fail(err, LB_E_FILE, "%s: has schema version %lld, this lockbench reads 1 to %d",
                        result->path, (long long)version, LB_RESULT_SCHEMA);
-    result->version = text_of(result->json, "lockbench");
-    result->started = text_of(result->json, "started");
+    result->version = lb_stored_text(result->json, "lockbench");
+    result->started = lb_stored_text(result->json, "started");
     size_t n = json_array_size(cells);
     result->cells = calloc(n + 1, sizeof *result->cells);
     if (result->cells == NULL)

@@ -52,6 +52,9 @@ int lb_stored_load(const char *path, struct lb_stored *ret, struct lb_error *err
 int lb_stored_of_json(struct json_t *json, struct lb_stored *ret, struct lb_error *err);
 void lb_stored_release(struct lb_stored *result);
 
+/* The text of a member; "": there is none. */
+const char *lb_stored_text(const struct json_t *object, const char *key);
+
 /* One thing in which two results' cells were not run alike. */
 struct lb_difference {
     char key[100]; /* "workers", "opt form", "setting fsync", "cores" */

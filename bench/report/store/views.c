@@ -1,6 +1,7 @@
 /* A stored result in other formats: see views.h. */
 #include "views.h"
 
+#include "append.h"
 #include "nearest.h"
 #include "regular_file.h"
 #include "text_clean.h"
@@ -64,13 +65,12 @@ static const struct lb_sink *find_view(const char *format, struct lb_error *err)
     const struct lb_sink *view;
     lb_nearest_init(&nearest, format);
     for (size_t i = 0; (view = lb_sink_at(i, LB_OF_RUNS)) != NULL; i++) {
-        size_t used = strlen(all);
         if (view->file == NULL)
             continue;
         if (strcmp(view->name, format) == 0)
             return view;
         lb_nearest_offer(&nearest, view->name);
-        snprintf(all + used, sizeof all - used, "%s%s", used > 0 ? ", " : "", view->name);
+        lb_append(all, sizeof all, "%s%s", all[0] != '\0' ? ", " : "", view->name);
     }
     lb_fail(err, LB_E_USAGE, "option --format: unknown format '%s'%s (of a stored result: %s)",
             format, lb_nearest_text(&nearest, text, sizeof text), all);

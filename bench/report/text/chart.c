@@ -1,6 +1,7 @@
 /* Charts of characters: see chart.h. */
 #include "chart.h"
 
+#include "append.h"
 #include "table.h"
 #include "units.h"
 
@@ -15,12 +16,10 @@ char *lb_chart_bar(double share, unsigned columns, bool utf8, char *buf, size_t 
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     double whole = fmin(1, fmax(0, share)) * columns;
     unsigned steps = utf8 ? (unsigned)(whole * 8 + .5) : 8 * (unsigned)(whole + .5);
-    size_t used = 0;
     buf[0] = '\0';
-    for (unsigned i = 0; i < steps / 8 && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s", utf8 ? "█" : "#");
-    if (used < size)
-        snprintf(buf + used, size - used, "%s", eighths[steps % 8]);
+    for (unsigned i = 0; i < steps / 8; i++)
+        lb_append(buf, size, "%s", utf8 ? "█" : "#");
+    lb_append(buf, size, "%s", eighths[steps % 8]);
     return buf;
 }
 

@@ -12,24 +12,6 @@
 #include "text.h"
 #include "units.h"
 
-#include <string.h>
-
-/* Cells under one question: a sweep's points stand in one table, by their full names. */
-static bool same_question(const struct lb_cell *a, const struct lb_cell *b)
-{
-    size_t n = lb_scenario_base(a->scenario.name);
-    return n == lb_scenario_base(b->scenario.name) &&
-           strncmp(a->scenario.name, b->scenario.name, n) == 0;
-}
-
-static void add_ns(struct lb_table *table, uint64_t ns)
-{
-    char text[32] = "n/a";
-    if (ns != UINT64_MAX)
-        lb_format_ns(ns, text, sizeof text);
-    lb_table_add(table, text, LB_INK_PLAIN);
-}
-
 static const struct lb_column columns[] = {
     {"strategy", false}, {"engine", false}, {"scenario", false}, {"verdict", false},
     {"success/s", true}, {"tries", true},   {"p50", true},       {"p99", true},
@@ -41,9 +23,7 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
     struct lb_summary s;
     struct lb_estimate rate;
     char text[300], value[32], low[32], high[32];
-    lb_table_add(table, cell->name, LB_INK_PLAIN);
-    lb_table_add(table, cell->engine, LB_INK_PLAIN);
-    lb_table_add(table, cell->scenario.name, LB_INK_PLAIN);
+    lb_text_add_cell(table, cell);
     lb_table_add(table, lb_cell_verdict(cell, text, sizeof text), LB_INK_PLAIN);
     if (cell->n_runs == 0) {
         for (int i = 0; i < FIGURES; i++)
@@ -53,18 +33,16 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
     lb_cell_summarise(cell, &s);
     lb_format_count(s.successes_per_s, value, sizeof value);
     if (lb_cell_rate(cell, &rate))
-        snprintf(text, sizeof text, "%s [%s, %s]", value,
-                 lb_format_count(rate.interval.low, low, sizeof low),
-                 lb_format_count(rate.interval.high, high, sizeof high));
+        lb_table_addf(table, "%s [%s, %s]", value,
+                      lb_format_count(rate.interval.low, low, sizeof low),
+                      lb_format_count(rate.interval.high, high, sizeof high));
     else
-        snprintf(text, sizeof text, "%s", value);
-    lb_table_add(table, text, LB_INK_PLAIN);
-    snprintf(text, sizeof text, s.n_successes > 0 ? "%.2f" : "n/a", s.attempts_per_success);
-    lb_table_add(table, text, LB_INK_PLAIN);
-    add_ns(table, s.quantile_ns[0]);
-    add_ns(table, s.quantile_ns[3]);
-    add_ns(table, s.has_latency ? s.max_ns : UINT64_MAX);
-    add_ns(table, s.cpu_us_per_success > 0 ? (uint64_t)(s.cpu_us_per_success * 1e3) : UINT64_MAX);
+        lb_table_add(table, value, LB_INK_PLAIN);
+    lb_table_addf(table, s.n_successes > 0 ? "%.2f" : "n/a", s.attempts_per_success);
+    lb_table_add_time(table, s.quantile_ns[0]);
+    lb_table_add_time(table, s.quantile_ns[3]);
+    lb_table_add_time(table, s.has_latency ? s.max_ns : UINT64_MAX);
+    lb_table_add_time(table, lb_summary_cpu_ns(&s));
 }
 
 /* Writes the table, which may be NULL, and frees it. */
@@ -85,7 +63,7 @@ static int print_scenario(const struct lb_sink_state *state, const struct lb_cel
     lb_markdown_text(out, first->scenario.question);
     fputs(first->scenario.question[0] != '\0' ? "\n\n" : "", out);
     for (size_t i = 0; i < report->n_cells && table != NULL; i++)
-        if (same_question(&report->cells[i], first))
+        if (lb_cell_same_question(&report->cells[i], first))
             add_row(table, &report->cells[i]);
     return finish(table, state);
 }
@@ -168,6 +146,17 @@ static int print_ranking(const struct lb_sink_state *state)
     return rc == 0 ? 0 : state->err->code;
 }
 
+/* "- strategy on engine, scenario" and the rest of the sentence. */
+static void print_note(FILE *out, const struct lb_cell *cell, const char *rest)
+{
+    char text[1200];
+    snprintf(text, sizeof text, "%s on %s, %s%s", cell->name, cell->engine, cell->scenario.name,
+             rest);
+    fputs("\n- ", out);
+    lb_markdown_text(out, text);
+    fputc('\n', out);
+}
+
 /* Important notes: violations with the command that repeats them, and cells that did not run or do
  * not count. */
 static void print_notes(FILE *out, const struct lb_cell *cell)
@@ -184,11 +173,9 @@ static void print_notes(FILE *out, const struct lb_cell *cell)
         n_drifted += steady.verdict == LB_RUN_DRIFTING;
     }
     if (n_drifted > 0) {
-        snprintf(text, sizeof text, "%s on %s, %s: %zu of %zu runs had not reached a steady state",
-                 cell->name, cell->engine, cell->scenario.name, n_drifted, cell->n_runs);
-        fputs("\n- ", out);
-        lb_markdown_text(out, text);
-        fputc('\n', out);
+        snprintf(text, sizeof text, ": %zu of %zu runs had not reached a steady state", n_drifted,
+                 cell->n_runs);
+        print_note(out, cell, text);
     }
     for (int g = 0; g < LB_GUARANTEES; g++) {
         const struct lb_finding *f = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
@@ -205,19 +192,14 @@ static void print_notes(FILE *out, const struct lb_cell *cell)
         const struct lb_finding *f = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
         if (f == NULL || f->verdict != LB_V_NOT_TESTED)
             continue;
-        snprintf(text, sizeof text, "%s on %s, %s: %s is not tested: %s", cell->name, cell->engine,
-                 cell->scenario.name, lb_guarantee_name((enum lb_guarantee)g), f->reason);
-        fputs("\n- ", out);
-        lb_markdown_text(out, text);
-        fputc('\n', out);
+        snprintf(text, sizeof text, ": %s is not tested: %s",
+                 lb_guarantee_name((enum lb_guarantee)g), f->reason);
+        print_note(out, cell, text);
     }
     if (why[0] == '\0')
         return;
-    snprintf(text, sizeof text, "%s on %s, %s: %s", cell->name, cell->engine, cell->scenario.name,
-             why);
-    fputs("\n- ", out);
-    lb_markdown_text(out, text);
-    fputc('\n', out);
+    snprintf(text, sizeof text, ": %s", why);
+    print_note(out, cell, text);
 }
 
 static void markdown_end(struct lb_sink_state *state)
@@ -236,7 +218,7 @@ static void markdown_end(struct lb_sink_state *state)
     for (size_t i = 0; i < report->n_cells && state->rc == 0; i++) {
         bool is_first = true;
         for (size_t j = 0; j < i && is_first; j++)
-            is_first = !same_question(&report->cells[j], &report->cells[i]);
+            is_first = !lb_cell_same_question(&report->cells[j], &report->cells[i]);
         if (is_first)
             state->rc = print_scenario(state, &report->cells[i]);
     }

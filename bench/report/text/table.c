@@ -3,8 +3,11 @@
  */
 #include "table.h"
 
+#include "append.h"
 #include "text_clean.h"
+#include "units.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,6 +75,31 @@ void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink)
     take(table, lb_clean_copy(text, SIZE_MAX), ink, false);
 }
 
+void lb_table_addf(struct lb_table *table, const char *format, ...)
+{
+    char *text = NULL;
+    va_list args;
+    va_start(args, format);
+    if (vasprintf(&text, format, args) < 0)
+        text = NULL;
+    va_end(args);
+    take(table, text != NULL ? lb_clean_copy(text, SIZE_MAX) : NULL, LB_INK_PLAIN, false);
+    free(text);
+}
+
+void lb_table_add_number(struct lb_table *table, double value)
+{
+    char text[32];
+    lb_table_add(table, lb_format_count(value, text, sizeof text), LB_INK_PLAIN);
+}
+
+void lb_table_add_time(struct lb_table *table, uint64_t ns)
+{
+    char text[32];
+    lb_table_add(table, ns != UINT64_MAX ? lb_format_ns(ns, text, sizeof text) : "n/a",
+                 LB_INK_PLAIN);
+}
+
 void lb_table_add_markup(struct lb_table *table, const char *text)
 {
     take(table, strdup(text), LB_INK_PLAIN, true);
@@ -132,7 +160,7 @@ static void measure(const struct lb_table *table, size_t *width)
 char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
                    size_t size)
 {
-    size_t width[MOST_COLUMNS], total = 0, used = 0;
+    size_t width[MOST_COLUMNS], total = 0;
     buf[0] = '\0';
     if (table->n_columns > MOST_COLUMNS)
         return buf;
@@ -145,9 +173,8 @@ char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *
                 continue;
             table->hidden[c] = true;
             total -= width[c] + 2;
-            if ((*order)[0] != '\0' && used < size)
-                used +=
-                    (size_t)snprintf(buf + used, size - used, "%s%s", used > 0 ? ", " : "", *order);
+            if ((*order)[0] != '\0')
+                lb_append(buf, size, "%s%s", buf[0] != '\0' ? ", " : "", *order);
         }
     return buf;
 }
@@ -216,7 +243,7 @@ static size_t sum_of(const struct lb_table *table, const size_t *width)
 char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
                     size_t size)
 {
-    size_t width[MOST_COLUMNS], least[MOST_COLUMNS], n = table->n_columns, used = 0;
+    size_t width[MOST_COLUMNS], least[MOST_COLUMNS], n = table->n_columns;
     buf[0] = '\0';
     if (n > MOST_COLUMNS || n == 0)
         return buf;
@@ -225,10 +252,9 @@ char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const 
         least[c] = narrowest(table, c, width[c]);
     for (; *order != NULL && sum_of(table, least) > columns; order++)
         for (size_t c = 1; c < n; c++)
-            if (strcmp(table->columns[c].title, *order) == 0 && used < size) {
+            if (strcmp(table->columns[c].title, *order) == 0) {
                 table->hidden[c] = true;
-                used +=
-                    (size_t)snprintf(buf + used, size - used, "%s%s", used > 0 ? ", " : "", *order);
+                lb_append(buf, size, "%s%s", buf[0] != '\0' ? ", " : "", *order);
             }
     while (sum_of(table, width) > columns) {
         size_t widest = n;
@@ -300,6 +326,18 @@ int lb_table_print(const struct lb_table *table, FILE *out, bool color)
     return 0;
 }
 
+int lb_table_show(struct lb_table *table, unsigned width, const char *const *order, FILE *out,
+                  bool color)
+{
+    char hidden[200] = "";
+    if (order != NULL)
+        lb_table_fit(table, width, order, hidden, sizeof hidden);
+    int rc = lb_table_print(table, out, color);
+    lb_table_free(table);
+    lb_print_hidden(out, hidden, width);
+    return rc;
+}
+
 void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned width)
 {
     unsigned column = 0;
@@ -335,13 +373,9 @@ void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned wid
 
 void lb_markdown_text(FILE *out, const char *text)
 {
-    char *clean = lb_clean_copy(text, SIZE_MAX);
-    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++) {
-        if (strchr("|<>\\`*_[]", *c) != NULL)
-            fputc('\\', out);
-        fputc(*c, out);
-    }
-    free(clean);
+    static const char *const escaped[] = {"\\|", "\\<", "\\>", "\\\\", "\\`",
+                                          "\\*", "\\_", "\\[", "\\]"};
+    lb_print_clean(out, text, "|<>\\`*_[]", escaped);
 }
 
 /* "| text " */

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum lb_ink { LB_INK_PLAIN, LB_INK_GOOD, LB_INK_BAD, LB_INK_WARN, LB_INK_DIM };
@@ -29,6 +30,12 @@ char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *
  * no room even then are hidden as lb_table_fit does; the first is never broken. */
 char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
                     size_t size);
+/* The same in plain ink: a formatted text; a number as lb_format_count writes it; a time, "n/a" for
+ * UINT64_MAX. */
+void lb_table_addf(struct lb_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void lb_table_add_number(struct lb_table *table, double value);
+void lb_table_add_time(struct lb_table *table, uint64_t ns);
 /* Adds the next cell as it is: text of ours that is Markdown. For lb_table_markdown only. */
 void lb_table_add_markup(struct lb_table *table, const char *text);
 /* Hides a column, by its title. */
@@ -38,6 +45,11 @@ void lb_table_hide(struct lb_table *table, const char *title);
 int lb_table_markdown(const struct lb_table *table, FILE *out);
 /* Writes it, two blanks between the columns, no trailing blanks; -1 if memory ran out. */
 int lb_table_print(const struct lb_table *table, FILE *out, bool color);
+
+/* Fits it (order NULL: does not), writes it, says below it which columns are hidden, and frees it;
+ * -1 if memory ran out. */
+int lb_table_show(struct lb_table *table, unsigned width, const char *const *order, FILE *out,
+                  bool color);
 
 /* Under a table: what lb_table_fit hid, unless that is nothing. */
 void lb_print_hidden(FILE *out, const char *titles, unsigned width);

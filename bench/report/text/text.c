@@ -5,12 +5,13 @@
  */
 #include "text.h"
 #include "alike.h"
+#include "append.h"
 #include "chart.h"
 #include "diff.h"
+#include "nearest.h"
 #include "report.h"
 #include "table.h"
 #include "text_clean.h"
-#include "units.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -28,9 +29,7 @@ static const struct lb_outcome *first_run(const struct lb_report *report, const 
 
 /* Version, durability and isolation: without them a number says nothing. The rest is in the JSON.
  */
-static bool is_essential(const char *fact)
-{
-    static const char *const names[] = {"version",
+static const char *const essential[] = {"version",
                                         "pooled",
                                         "topology",
                                         "journal_mode",
@@ -43,12 +42,8 @@ static bool is_essential(const char *fact)
                                         "isolation",
                                         "tx_isolation",
                                         "default_transaction_isolation",
-                                        "transaction_isolation"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strcmp(names[i], fact) == 0)
-            return true;
-    return false;
-}
+                                        "transaction_isolation",
+                                        NULL};
 
 /* One line per target, as the server tells it. */
 static void print_targets(const struct lb_sink_state *state)
@@ -63,12 +58,11 @@ static void print_targets(const struct lb_sink_state *state)
         if (!is_first || run == NULL || cell->target == NULL)
             continue;
         char text[2000];
-        size_t used = (size_t)snprintf(text, sizeof text, "%s: %s at %s;", cell->engine,
-                                       cell->target->db->product, cell->target->label);
-        for (size_t f = 0; f < run->n_facts && used < sizeof text; f++)
-            if (is_essential(run->facts[f].name))
-                used += (size_t)snprintf(text + used, sizeof text - used, " %s=%s",
-                                         run->facts[f].name, run->facts[f].value);
+        snprintf(text, sizeof text, "%s: %s at %s;", cell->engine, cell->target->db->product,
+                 cell->target->label);
+        for (size_t f = 0; f < run->n_facts; f++)
+            if (lb_is_one_of(run->facts[f].name, essential))
+                lb_append(text, sizeof text, " %s=%s", run->facts[f].name, run->facts[f].value);
         lb_print_wrapped(state->out, text, 0, state->width);
     }
 }
@@ -76,21 +70,12 @@ static void print_targets(const struct lb_sink_state *state)
 void lb_text_head(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    char text[400];
-    snprintf(text, sizeof text,
-             "lockbench %s: seed %llu, %s%llu run%s per cell, %ld cores (%s), %s", LB_VERSION,
-             (unsigned long long)report->seed, report->budget_ns > 0 ? "up to " : "",
-             (unsigned long long)report->n_repeat, report->n_repeat == 1 ? "" : "s",
-             report->environment.n_cores, report->environment.machine, report->environment.system);
-    lb_print_wrapped(state->out, text, 0, state->width);
+    lb_text_say(state, 0, "lockbench %s: seed %llu, %s%llu run%s per cell, %ld cores (%s), %s",
+                LB_VERSION, (unsigned long long)report->seed, report->budget_ns > 0 ? "up to " : "",
+                (unsigned long long)report->n_repeat, report->n_repeat == 1 ? "" : "s",
+                report->environment.n_cores, report->environment.machine,
+                report->environment.system);
     print_targets(state);
-}
-
-static bool same_question(const struct lb_cell *a, const struct lb_cell *b)
-{
-    size_t n = lb_scenario_base(a->scenario.name);
-    return n == lb_scenario_base(b->scenario.name) &&
-           strncmp(a->scenario.name, b->scenario.name, n) == 0;
 }
 
 /* Does the key vary among the cells that are asked first's question? */
@@ -101,7 +86,7 @@ static bool varies(const struct lb_report *report, const struct lb_cell *first,
     lb_scenario_get(&first->scenario, key, value, sizeof value);
     for (size_t i = 0; i < report->n_cells; i++) {
         lb_scenario_get(&report->cells[i].scenario, key, other, sizeof other);
-        if (same_question(&report->cells[i], first) && strcmp(value, other) != 0)
+        if (lb_cell_same_question(&report->cells[i], first) && strcmp(value, other) != 0)
             return true;
     }
     return false;
@@ -115,7 +100,6 @@ static void print_keys(const struct lb_sink_state *state, const struct lb_scenar
     static const char *const always[] = {"workers", "hold",    "poll",      "duration",
                                          "warmup",  "backoff", "isolation", "think"};
     char text[1500] = "", value[300];
-    size_t used = 0;
     for (const struct lb_key *key = lb_scenario_keys; key->name != NULL; key++) {
         if (key->type == LB_KEY_SHAPE || !lb_key_applies(key, scenario->shape) ||
             (first != NULL ? varies(state->report, first, key) : strcmp(key->name, "workers") == 0))
@@ -130,9 +114,8 @@ static void print_keys(const struct lb_sink_state *state, const struct lb_scenar
                       (scenario->aged[0] != '\0' || strcmp(key->name, "statistics") != 0);
         for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
             wanted |= strcmp(always[i], key->name) == 0;
-        if (wanted && used < sizeof text)
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s",
-                                     used > 0 ? ", " : "", key->name, value);
+        if (wanted)
+            lb_append(text, sizeof text, "%s%s %s", text[0] != '\0' ? ", " : "", key->name, value);
     }
     lb_print_wrapped(state->out, text, 2, state->width);
 }
@@ -194,14 +177,6 @@ static int compare_rows(const void *a, const void *b)
            (x->summary.successes_per_s > y->summary.successes_per_s);
 }
 
-static void add_latency(struct lb_table *table, uint64_t ns)
-{
-    char text[32] = "n/a";
-    if (ns != UINT64_MAX)
-        lb_format_ns(ns, text, sizeof text);
-    lb_table_add(table, text, LB_INK_PLAIN);
-}
-
 static void add_bar(struct lb_table *table, const struct lb_sink_state *state, double share)
 {
     char text[128];
@@ -245,20 +220,14 @@ static void add_row(struct lb_table *table, const struct layout *layout, const s
             lb_table_add(table, "", LB_INK_PLAIN);
         return;
     }
-    lb_table_add(table, lb_format_count(s->successes_per_s, text, sizeof text), LB_INK_PLAIN);
-    snprintf(text, sizeof text, s->n_successes > 0 ? "%.2f" : "n/a", s->attempts_per_success);
-    lb_table_add(table, text, LB_INK_PLAIN);
-    add_latency(table, s->quantile_ns[0]);
-    add_latency(table, s->quantile_ns[2]);
-    add_latency(table, s->quantile_ns[3]);
-    add_latency(table, s->has_latency ? s->max_ns : UINT64_MAX);
-    snprintf(text, sizeof text, s->n_successes > 0 ? "%.2f" : "n/a", s->jain);
-    lb_table_add(table, text, LB_INK_PLAIN);
-    if (s->cpu_us_per_success > 0)
-        lb_format_ns((uint64_t)(s->cpu_us_per_success * 1e3), text, sizeof text);
-    else
-        snprintf(text, sizeof text, "n/a");
-    lb_table_add(table, text, LB_INK_PLAIN);
+    lb_table_add_number(table, s->successes_per_s);
+    lb_table_addf(table, s->n_successes > 0 ? "%.2f" : "n/a", s->attempts_per_success);
+    lb_table_add_time(table, s->quantile_ns[0]);
+    lb_table_add_time(table, s->quantile_ns[2]);
+    lb_table_add_time(table, s->quantile_ns[3]);
+    lb_table_add_time(table, s->has_latency ? s->max_ns : UINT64_MAX);
+    lb_table_addf(table, s->n_successes > 0 ? "%.2f" : "n/a", s->jain);
+    lb_table_add_time(table, lb_summary_cpu_ns(s));
     if (state->charts && best > 0)
         add_bar(table, state, s->successes_per_s / best);
     else
@@ -293,15 +262,15 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     double best = 0;
     bool has_others = false; /* skipped cells have lines of their own, below */
     for (size_t i = 0; i < report->n_cells; i++)
-        has_others |=
-            same_question(&report->cells[i], first) && report->cells[i].state != LB_CELL_SKIPPED;
+        has_others |= lb_cell_same_question(&report->cells[i], first) &&
+                      report->cells[i].state != LB_CELL_SKIPPED;
     if (rows == NULL || table == NULL) {
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
         goto out;
     }
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
-        if (!same_question(cell, first) || (cell->state == LB_CELL_SKIPPED && has_others))
+        if (!lb_cell_same_question(cell, first) || (cell->state == LB_CELL_SKIPPED && has_others))
             continue;
         struct row *row = &rows[n++];
         row->cell = cell;
@@ -313,23 +282,19 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
             best = row->summary.successes_per_s;
     }
     qsort(rows, n, sizeof *rows, compare_rows);
-    char title[600];
-    snprintf(title, sizeof title, "%.*s%s%s", (int)lb_scenario_base(first->scenario.name),
-             first->scenario.name, first->scenario.question[0] != '\0' ? ": " : "",
-             first->scenario.question);
     fputc('\n', state->out);
-    lb_print_wrapped(state->out, title, 0, state->width);
+    lb_text_say(state, 0, "%.*s%s%s", (int)lb_scenario_base(first->scenario.name),
+                first->scenario.name, first->scenario.question[0] != '\0' ? ": " : "",
+                first->scenario.question);
     print_keys(state, &first->scenario, first);
     for (size_t i = 0; i < n; i++)
         add_row(table, &layout, &rows[i], best, state);
     /* Files and pipes get all of it; on a terminal lines that wrap are no table. */
     static const char *const least[] = {"", "fair", "cpu", "p95", "max", "tries", "engine", NULL};
-    char hidden[100] = "";
-    if (state->terminal)
-        lb_table_fit(table, state->width, least, hidden, sizeof hidden);
-    if (lb_table_print(table, state->out, state->color) != 0)
+    if (lb_table_show(table, state->width, state->terminal ? least : NULL, state->out,
+                      state->color) != 0)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
-    lb_print_hidden(state->out, hidden, state->width);
+    table = NULL;
 out:
     lb_table_free(table);
     free(rows);
@@ -377,12 +342,11 @@ static void print_violations(const struct lb_sink_state *state, const struct lb_
         const char *why = lb_cell_expectation(cell, (enum lb_guarantee)g) == LB_EXPECT_CAUGHT
                               ? lb_cell_why_broken(cell, (enum lb_guarantee)g)
                               : "";
-        snprintf(text, sizeof text, "%s, %llu time%s in %llu: %s%s%s",
-                 lb_guarantee_name((enum lb_guarantee)g), (unsigned long long)f->n_violations,
-                 f->n_violations == 1 ? "" : "s", (unsigned long long)f->n_tested,
-                 f->n_witnesses > 0 ? f->witness[0].text : "", why[0] != '\0' ? ". Known: " : "",
-                 why);
-        lb_print_wrapped(state->out, text, 2, state->width);
+        lb_text_say(state, 2, "%s, %llu time%s in %llu: %s%s%s",
+                    lb_guarantee_name((enum lb_guarantee)g), (unsigned long long)f->n_violations,
+                    f->n_violations == 1 ? "" : "s", (unsigned long long)f->n_tested,
+                    f->n_witnesses > 0 ? f->witness[0].text : "", why[0] != '\0' ? ". Known: " : "",
+                    why);
     }
     if (repeat != NULL)
         fprintf(state->out, "  again: %s\n", lb_reproduce(cell, repeat, NULL, text, sizeof text));
@@ -393,15 +357,13 @@ static void print_gave_up(const struct lb_sink_state *state, const struct lb_cel
                           const struct lb_outcome *run)
 {
     const struct lb_counts *asked = &run->counts[LB_M_ACQUIRE];
-    char text[160];
     if (asked->gave_up == 0)
         return;
-    snprintf(text, sizeof text, "%llu of %llu %s, refused %llu times each",
-             (unsigned long long)asked->gave_up, (unsigned long long)asked->finished,
-             cell->scenario.shape == LB_LOCK ? "acquires" : "claims",
-             (unsigned long long)cell->scenario.tries);
     print_label(state, cell, "gave up", LB_INK_PLAIN);
-    lb_print_wrapped(state->out, text, 2, state->width);
+    lb_text_say(state, 2, "%llu of %llu %s, refused %llu times each",
+                (unsigned long long)asked->gave_up, (unsigned long long)asked->finished,
+                cell->scenario.shape == LB_LOCK ? "acquires" : "claims",
+                (unsigned long long)cell->scenario.tries);
 }
 
 static bool has_reason(const struct lb_outcome *run, const char *text)
@@ -439,27 +401,23 @@ static void print_once(const struct lb_sink_state *state, const struct lb_cell *
                  cell->n_runs);
     else if (cell->n_runs > 1)
         snprintf(where, sizeof where, " (run %zu of %zu)", run + 1, cell->n_runs);
-    char all[1200];
-    snprintf(all, sizeof all, "%s%s", text, where);
     print_label(state, cell, label, LB_INK_WARN);
-    lb_print_wrapped(state->out, all, 2, state->width);
+    lb_text_say(state, 2, "%s%s", text, where);
 }
 
 /* The known reason why the strategy lets no worker in, and the remedy. */
 static void print_why_idle(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
     const struct lb_break *known = lb_cell_known_break(cell, LB_G_PROGRESS);
-    char text[400];
     bool is_idle = cell->n_runs > 0 && known != NULL;
     for (size_t i = 0; i < cell->n_runs; i++)
         is_idle = is_idle && cell->runs[i]->counts[LB_M_ACQUIRE].succeeded == 0;
     if (!is_idle)
         return;
-    snprintf(text, sizeof text, "%s%s%s", known->why,
-             known->without != NULL ? "; to let it run: --opt " : "",
-             known->without != NULL ? known->without : "");
     print_label(state, cell, "known", LB_INK_PLAIN);
-    lb_print_wrapped(state->out, text, 2, state->width);
+    lb_text_say(state, 2, "%s%s%s", known->why,
+                known->without != NULL ? "; to let it run: --opt " : "",
+                known->without != NULL ? known->without : "");
 }
 
 /* Claimed guarantees that were tested, but could not be judged. */
@@ -468,7 +426,7 @@ static void print_undecided(const struct lb_sink_state *state, const struct lb_c
 {
     for (int g = 0; g < LB_GUARANTEES && cell->runs[run]->state == LB_RUN_COMPLETE; g++) {
         const struct lb_finding *finding = &cell->runs[run]->judgement.findings[g];
-        char text[400], where[64] = "";
+        char where[64] = "";
         bool is_asked = g == LB_G_PROGRESS   ? cell->scenario.progress_bound_ns > 0
                         : g == LB_G_RECOVERY ? cell->scenario.recovery_bound_ns > 0
                                              : true;
@@ -476,10 +434,9 @@ static void print_undecided(const struct lb_sink_state *state, const struct lb_c
             continue;
         if (cell->n_runs > 1)
             snprintf(where, sizeof where, " (run %zu of %zu)", run + 1, cell->n_runs);
-        snprintf(text, sizeof text, "%s: %s%s", lb_guarantee_name((enum lb_guarantee)g),
-                 finding->reason, where);
         print_label(state, cell, "not tested", LB_INK_WARN);
-        lb_print_wrapped(state->out, text, 2, state->width);
+        lb_text_say(state, 2, "%s: %s%s", lb_guarantee_name((enum lb_guarantee)g), finding->reason,
+                    where);
     }
 }
 
@@ -570,13 +527,11 @@ static void print_skips(const struct lb_sink_state *state)
             is_new = !same_skip(cell, &report->cells[j]);
         if (!is_new)
             continue;
-        size_t used = (size_t)snprintf(text, sizeof text, "SKIP %s", cell->name);
-        for (size_t j = i + 1; j < report->n_cells && used < sizeof text; j++)
+        snprintf(text, sizeof text, "SKIP %s", cell->name);
+        for (size_t j = i + 1; j < report->n_cells; j++)
             if (is_next_skip(report, i, j))
-                used += (size_t)snprintf(text + used, sizeof text - used, ", %s",
-                                         report->cells[j].name);
-        if (used < sizeof text)
-            snprintf(text + used, sizeof text - used, ": %s", common_reason(cell));
+                lb_append(text, sizeof text, ", %s", report->cells[j].name);
+        lb_append(text, sizeof text, ": %s", common_reason(cell));
         fputc('\n', state->out);
         lb_print_wrapped(state->out, text, 0, state->width);
     }
@@ -666,7 +621,7 @@ static void text_end(struct lb_sink_state *state)
     for (size_t i = 0; i < report->n_cells && state->rc == 0; i++) {
         bool is_first = true;
         for (size_t j = 0; j < i && is_first; j++)
-            is_first = !same_question(&report->cells[j], &report->cells[i]);
+            is_first = !lb_cell_same_question(&report->cells[j], &report->cells[i]);
         if (is_first)
             print_scenario(state, &report->cells[i]);
     }

@@ -6,6 +6,12 @@
 
 struct lb_table;
 
+/* Prints a paragraph: indented, and wrapped at the width of the output. */
+void lb_text_say(const struct lb_sink_state *state, unsigned indent, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The first columns of a row: strategy, engine and scenario. */
+void lb_text_add_cell(struct lb_table *table, const struct lb_cell *cell);
+
 /* Program, seed, machine; each target with its server's version. */
 void lb_text_head(const struct lb_sink_state *state);
 /* The keys of a scenario that say what it did. */

@@ -1,11 +1,11 @@
 /* The answer of a comparison, on one screen: what to choose, how to get its SQL, how sure that is,
  * and a short table. All else is printed with -v, and by every other format.
  */
+#include "append.h"
 #include "ranking.h"
 #include "servers.h"
 #include "table.h"
 #include "text.h"
-#include "units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,24 +47,15 @@ static void add_row(struct lb_table *table, const struct view *view, const struc
     lb_table_add(table, lb_rank_name(rank),
                  view->choice.rank != NULL && rank->cell == view->choice.rank->cell ? LB_INK_GOOD
                                                                                     : LB_INK_PLAIN);
-    lb_table_add(table, lb_format_count(summary.successes_per_s, text, sizeof text), LB_INK_PLAIN);
-    snprintf(text, sizeof text, isnan(rank->served) ? "n/a" : "%.1f %%", rank->served * 100);
-    lb_table_add(table, text, LB_INK_PLAIN);
+    lb_table_add_number(table, summary.successes_per_s);
+    lb_table_addf(table, isnan(rank->served) ? "n/a" : "%.1f %%", rank->served * 100);
     lb_table_add(table,
                  is_reference ? "1"
                  : compared   ? lb_rank_ratio(rank, text, sizeof text)
                               : "n/a",
                  LB_INK_PLAIN);
-    if (summary.quantile_ns[3] != UINT64_MAX)
-        lb_format_ns(summary.quantile_ns[3], text, sizeof text);
-    else
-        snprintf(text, sizeof text, "n/a");
-    lb_table_add(table, text, LB_INK_PLAIN);
-    if (summary.cpu_us_per_success > 0)
-        lb_format_ns((uint64_t)(summary.cpu_us_per_success * 1e3), text, sizeof text);
-    else
-        snprintf(text, sizeof text, "n/a");
-    lb_table_add(table, text, LB_INK_PLAIN);
+    lb_table_add_time(table, summary.quantile_ns[3]);
+    lb_table_add_time(table, lb_summary_cpu_ns(&summary));
     lb_table_add(
         table,
         lb_price_format(lb_price_per_million(view->price, (double)rank->cell->scenario.workers,
@@ -87,7 +78,7 @@ static void add_row(struct lb_table *table, const struct view *view, const struc
 struct rows {
     struct lb_table *table;
     char rest[600]; /* the names for which there is no row */
-    size_t n, n_total, used;
+    size_t n, n_total;
 };
 
 /* The first rows, and the choice wherever it stands. */
@@ -101,10 +92,9 @@ static void take_rows(struct rows *rows, const struct view *view, const struct l
         if (rows->n < MOST_ROWS - 1 || is_choice || rows->n_total <= MOST_ROWS) {
             add_row(rows->table, view, rank);
             rows->n++;
-        } else if (rows->used < sizeof rows->rest) {
-            rows->used +=
-                (size_t)snprintf(rows->rest + rows->used, sizeof rows->rest - rows->used, "%s%s",
-                                 rows->used == 0 ? "Below these: " : ", ", lb_rank_name(rank));
+        } else {
+            lb_append(rows->rest, sizeof rows->rest, "%s%s",
+                      rows->rest[0] == '\0' ? "Below these: " : ", ", lb_rank_name(rank));
         }
     }
 }
@@ -118,7 +108,6 @@ static int print_rows(const struct lb_sink_state *state, const struct view *view
     if (is_of_servers)
         head[0].title = "server";
     struct rows rows = {.table = lb_table_new(head, COLUMNS), .n_total = view->rates->n};
-    char hidden[100] = "";
     if (rows.table == NULL)
         return -1;
     take_rows(&rows, view, view->order);
@@ -130,12 +119,9 @@ static int print_rows(const struct lb_sink_state *state, const struct view *view
         lb_table_hide(rows.table, "new waits");
     if (!view->price->is_given)
         lb_table_hide(rows.table, "a million");
-    if (state->terminal)
-        lb_table_fit(rows.table, state->width, least, hidden, sizeof hidden);
-    int rc = lb_table_print(rows.table, state->out, state->color);
-    lb_table_free(rows.table);
-    lb_print_hidden(state->out, hidden, state->width);
-    if (rows.used > 0)
+    int rc = lb_table_show(rows.table, state->width, state->terminal ? least : NULL, state->out,
+                           state->color);
+    if (rows.rest[0] != '\0')
         lb_print_wrapped(state->out, rows.rest, 0, state->width);
     return rc;
 }
@@ -157,15 +143,13 @@ static void print_sql(const struct lb_sink_state *state, const struct lb_cell *c
 static void print_load(const struct lb_sink_state *state, const struct lb_rank_table *rates,
                        const struct lb_ranking *rankings)
 {
-    char text[LB_RANK_TEXT], all[LB_RANK_TEXT + 64];
+    char text[LB_RANK_TEXT];
     const struct lb_rank_table *costs = lb_rank_table_of(&rankings[LB_RANK_CPU], rates);
     lb_print_wrapped(state->out, lb_rank_answer(rates, LB_RANK_RATE, text, sizeof text), 2,
                      state->width);
-    if (costs == NULL)
-        return;
-    snprintf(all, sizeof all, "%s: %s", lb_measured_title(LB_RANK_CPU),
-             lb_rank_answer(costs, LB_RANK_CPU, text, sizeof text));
-    lb_print_wrapped(state->out, all, 2, state->width);
+    if (costs != NULL)
+        lb_text_say(state, 2, "%s: %s", lb_measured_title(LB_RANK_CPU),
+                    lb_rank_answer(costs, LB_RANK_CPU, text, sizeof text));
 }
 
 static int print_table(const struct lb_sink_state *state, const struct lb_rank_table *rates,
@@ -192,11 +176,9 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
     else if (rates->is_named)
         lb_print_wrapped(state->out, lb_rank_answer(rates, LB_RANK_RATE, text, sizeof text), 2,
                          state->width);
-    snprintf(text, sizeof text, "Confidence: 95 %% intervals for the whole table, by %s. ",
-             lb_measured_title(view.measured));
-    size_t used = strlen(text);
-    lb_rank_power(view.order, view.measured, text + used, sizeof text - used);
-    lb_print_wrapped(state->out, text, 2, state->width);
+    lb_text_say(state, 2, "Confidence: 95 %% intervals for the whole table, by %s. %s",
+                lb_measured_title(view.measured),
+                lb_rank_power(view.order, view.measured, text, sizeof text));
     int rc = print_rows(state, &view);
     fputc('\n', state->out);
     return rc;
@@ -206,7 +188,7 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
  * tables, each cell that stands in none. */
 static void print_undecided(const struct lb_sink_state *state, const struct lb_ranking *rates)
 {
-    char text[400], verdict[200];
+    char verdict[200];
     const struct lb_rank_table *table;
     for (size_t i = 0; i < state->report->n_cells; i++) {
         const struct lb_cell *cell = &state->report->cells[i];
@@ -216,10 +198,9 @@ static void print_undecided(const struct lb_sink_state *state, const struct lb_r
         if ((is_told && cell->scenario.aged[0] == '\0') ||
             lb_ranking_find(rates, cell, &table) != NULL)
             continue;
-        snprintf(text, sizeof text, "%s on %s, %s: %s%s%s", cell->name, cell->engine,
-                 cell->scenario.name, lb_cell_verdict(cell, verdict, sizeof verdict),
-                 cell->reason[0] != '\0' ? ": " : "", cell->reason);
-        lb_print_wrapped(state->out, text, 0, state->width);
+        lb_text_say(state, 0, "%s on %s, %s: %s%s%s", cell->name, cell->engine, cell->scenario.name,
+                    lb_cell_verdict(cell, verdict, sizeof verdict),
+                    cell->reason[0] != '\0' ? ": " : "", cell->reason);
     }
 }
 

@@ -2,7 +2,6 @@
 #include "batches.h"
 #include "table.h"
 #include "text.h"
-#include "units.h"
 
 #include <stdio.h>
 
@@ -13,14 +12,9 @@ static const struct lb_column columns[] = {{"strategy", false}, {"engine", false
 static void add_row(struct lb_table *table, const struct lb_batch_row *row)
 {
     char text[80];
-    lb_table_add(table, row->cell->name, LB_INK_PLAIN);
-    lb_table_add(table, row->cell->engine, LB_INK_PLAIN);
-    lb_table_add(table, row->cell->scenario.name, LB_INK_PLAIN);
-    lb_table_add(table, lb_format_count(row->successes_per_s, text, sizeof text), LB_INK_PLAIN);
-    lb_table_add(table,
-                 row->in_hand_ns > 0 ? lb_format_ns((uint64_t)row->in_hand_ns, text, sizeof text)
-                                     : "n/a",
-                 LB_INK_PLAIN);
+    lb_text_add_cell(table, row->cell);
+    lb_table_add_number(table, row->successes_per_s);
+    lb_table_add_time(table, row->in_hand_ns > 0 ? (uint64_t)row->in_hand_ns : UINT64_MAX);
     lb_table_add(table, lb_batch_fate(row, text, sizeof text), LB_INK_PLAIN);
 }
 
@@ -44,12 +38,8 @@ int lb_text_batches(const struct lb_sink_state *state)
     if (table == NULL)
         return -1;
     static const char *const order[] = {"engine", NULL};
-    char hidden[40];
-    lb_table_fit(table, state->width, order, hidden, sizeof hidden);
     fputs("\nBy items per claim\n", state->out);
-    int rc = lb_table_print(table, state->out, state->color);
-    lb_table_free(table);
-    lb_print_hidden(state->out, hidden, state->width);
+    int rc = lb_table_show(table, state->width, order, state->out, state->color);
     lb_print_wrapped(state->out, LB_BATCHES_READING, 0, state->width);
     return rc;
 }

@@ -1,8 +1,8 @@
 /* The table of costs per success (--costs), and in words what sets the slower ones apart. */
+#include "append.h"
 #include "costs.h"
 #include "table.h"
 #include "text.h"
-#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +18,12 @@ enum { MOST_WAITS = 3, MOST_REASONS = 3 };
 static char *waits_text(const struct lb_cell *cell, char *buf, size_t size)
 {
     struct lb_wait_share waits[MOST_WAITS];
-    size_t n = lb_cell_waits(cell, waits, MOST_WAITS), used = 0;
+    size_t n = lb_cell_waits(cell, waits, MOST_WAITS);
     buf[0] = '\0';
-    for (size_t i = 0; i < n && used < size; i++)
+    for (size_t i = 0; i < n; i++)
         if (waits[i].sessions >= 0.005)
-            used += (size_t)snprintf(buf + used, size - used, "%s%s %.2f", used > 0 ? ", " : "",
-                                     waits[i].name, waits[i].sessions);
+            lb_append(buf, size, "%s%s %.2f", buf[0] != '\0' ? ", " : "", waits[i].name,
+                      waits[i].sessions);
     return buf;
 }
 
@@ -60,10 +60,8 @@ static int print_table(const struct lb_sink_state *state, const struct line *lin
         return -1;
     for (size_t i = 0; i < n; i++) {
         char text[300];
-        lb_table_add(table, lines[i].cell->name, LB_INK_PLAIN);
-        lb_table_add(table, lines[i].cell->engine, LB_INK_PLAIN);
-        lb_table_add(table, lines[i].cell->scenario.name, LB_INK_PLAIN);
-        lb_table_add(table, lb_format_count(lines[i].rate, text, sizeof text), LB_INK_PLAIN);
+        lb_text_add_cell(table, lines[i].cell);
+        lb_table_add_number(table, lines[i].rate);
         for (int c = 0; c < LB_COSTS; c++)
             if (is_known(lines, n, c))
                 lb_table_add(
@@ -77,13 +75,8 @@ static int print_table(const struct lb_sink_state *state, const struct line *lin
         "switches",     "growth",     "cpu here",      "dead rows", "rows read",
         "lock retries", "scenario",   "sessions seen", "engine",    "success/s",
         "WAL",          "lock waits", "statements",    NULL};
-    char hidden[200] = "";
-    if (state->terminal)
-        lb_table_fit(table, state->width, least, hidden, sizeof hidden);
-    int rc = lb_table_print(table, state->out, state->color);
-    lb_table_free(table);
-    lb_print_hidden(state->out, hidden, state->width);
-    return rc;
+    return lb_table_show(table, state->width, state->terminal ? least : NULL, state->out,
+                         state->color);
 }
 
 /* The fastest of the same engine and scenario that held: a broken one saves work that it should
@@ -107,8 +100,7 @@ static void explain(const struct lb_sink_state *state, const struct line *line,
 {
     bool told[LB_COSTS] = {false};
     char text[400] = "";
-    size_t used = 0;
-    for (int k = 0; k < MOST_REASONS && used < sizeof text; k++) {
+    for (int k = 0; k < MOST_REASONS; k++) {
         int most = -1;
         double most_ratio = 1.25;
         for (int c = 0; c < LB_COSTS; c++) {
@@ -126,15 +118,13 @@ static void explain(const struct lb_sink_state *state, const struct line *line,
         char times[32] = "over 1000";
         if (most_ratio < 1000)
             snprintf(times, sizeof times, "%.3g", most_ratio);
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s times the %s",
-                                 used > 0 ? ", " : "", times, lb_cost_name((enum lb_cost)most));
+        lb_append(text, sizeof text, "%s%s times the %s", k > 0 ? ", " : "", times,
+                  lb_cost_name((enum lb_cost)most));
     }
-    char all[700];
-    snprintf(all, sizeof all, "%s on %s, %s has %.2f of the rate of %s, and per success %s.",
-             line->cell->name, line->cell->engine, line->cell->scenario.name,
-             best->rate > 0 ? line->rate / best->rate : 0, best->cell->name,
-             used > 0 ? text : "no cost that is a quarter above");
-    lb_print_wrapped(state->out, all, 0, state->width);
+    lb_text_say(state, 0, "%s on %s, %s has %.2f of the rate of %s, and per success %s.",
+                line->cell->name, line->cell->engine, line->cell->scenario.name,
+                best->rate > 0 ? line->rate / best->rate : 0, best->cell->name,
+                text[0] != '\0' ? text : "no cost that is a quarter above");
 }
 
 /* Why the requested server costs of a run are missing; NULL: they are not, or its engine has
@@ -153,14 +143,11 @@ static const char *why_unknown(const struct lb_outcome *run)
 static void tell_unknown(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
     const char *why = NULL;
-    char all[400];
     for (size_t i = 0; i < cell->n_runs && why == NULL; i++)
         why = why_unknown(cell->runs[i]);
-    if (why == NULL)
-        return;
-    snprintf(all, sizeof all, "%s on %s, %s: the server's costs are not known: %s.", cell->name,
-             cell->engine, cell->scenario.name, why);
-    lb_print_wrapped(state->out, all, 0, state->width);
+    if (why != NULL)
+        lb_text_say(state, 0, "%s on %s, %s: the server's costs are not known: %s.", cell->name,
+                    cell->engine, cell->scenario.name, why);
 }
 
 int lb_text_costs(const struct lb_sink_state *state)
@@ -186,11 +173,10 @@ int lb_text_costs(const struct lb_sink_state *state)
     if (n > 0) {
         fputs("\ncosts per success\n", state->out);
         rc = print_table(state, lines, n);
-        lb_print_wrapped(state->out,
-                         "WAL and lock waits are the whole server's. dead rows: updates and "
-                         "deletes. growth: of tables and indexes. sessions seen: by what they "
-                         "did, on average over the samples.",
-                         0, state->width);
+        lb_text_say(state, 0,
+                    "WAL and lock waits are the whole server's. dead rows: updates and deletes. "
+                    "growth: of tables and indexes. sessions seen: by what they did, on average "
+                    "over the samples.");
         for (size_t i = 0; i < n; i++) {
             tell_unknown(state, lines[i].cell);
             const struct line *best = fastest(lines, n, &lines[i]);

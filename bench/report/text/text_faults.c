@@ -4,7 +4,6 @@
 #include "text.h"
 
 #include "table.h"
-#include "units.h"
 
 #include <stdio.h>
 
@@ -49,7 +48,6 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
         if (m->max_recovery_ns > sum.max_recovery_ns)
             sum.max_recovery_ns = m->max_recovery_ns;
     }
-    char text[32];
     lb_table_add(table, cell->name, LB_INK_PLAIN);
     lb_table_add(table, cell->engine, LB_INK_PLAIN);
     lb_table_add(table, lb_fault_name(cell->scenario.fault), LB_INK_PLAIN);
@@ -58,12 +56,8 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
     add_count(table, sum.n_deaths, LB_INK_PLAIN);
     add_count(table, sum.n_recovered, LB_INK_PLAIN);
     add_count(table, sum.n_stuck, LB_INK_BAD);
-    lb_table_add(table,
-                 sum.n_recovered > 0 ? lb_format_ns(sum.p50_recovery_ns, text, sizeof text) : "n/a",
-                 LB_INK_PLAIN);
-    lb_table_add(table,
-                 sum.n_recovered > 0 ? lb_format_ns(sum.max_recovery_ns, text, sizeof text) : "n/a",
-                 LB_INK_PLAIN);
+    lb_table_add_time(table, sum.n_recovered > 0 ? sum.p50_recovery_ns : UINT64_MAX);
+    lb_table_add_time(table, sum.n_recovered > 0 ? sum.max_recovery_ns : UINT64_MAX);
     add_count(table, sum.n_cut_violations, LB_INK_BAD);
     add_count(table, sum.n_uncut_violations, LB_INK_WARN);
     add_count(table, sum.n_stale_writes_accepted, LB_INK_BAD);
@@ -73,14 +67,12 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
 
 static void print_migrations(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
-    char text[400], line[600];
+    char text[400];
     for (size_t i = 0; i < cell->n_runs; i++) {
         const struct lb_migration *migration = &cell->runs[i]->migration;
-        if (migration->took_ns == 0)
-            continue;
-        snprintf(line, sizeof line, "%s on %s: %s.", cell->name, cell->engine,
-                 lb_migration_text(migration, text, sizeof text));
-        lb_print_wrapped(state->out, line, 0, state->width);
+        if (migration->took_ns > 0)
+            lb_text_say(state, 0, "%s on %s: %s.", cell->name, cell->engine,
+                        lb_migration_text(migration, text, sizeof text));
     }
 }
 
@@ -101,16 +93,15 @@ int lb_text_faults(const struct lb_sink_state *state)
     if (n > 0) {
         fputs("\nfaults\n", state->out);
         rc = lb_table_print(table, state->out, state->color);
-        lb_print_wrapped(
-            state->out,
+        lb_text_say(
+            state, 0,
             "deaths: holds, and items in hand, of workers that died; stuck: items that no worker "
             "could claim again when the queue was drained. median, longest: from a death to the "
             "next grant. protocol: overlaps of holds cut "
             "where the database ended them; belief: overlaps of what holders believed; "
             "stale: writes to the guarded row (--guard) with a token that a later "
             "holder's had passed; lost writes: accepted ones that another "
-            "holder wrote over.",
-            0, state->width);
+            "holder wrote over.");
     }
     for (size_t i = 0; i < report->n_cells; i++)
         print_migrations(state, &report->cells[i]);

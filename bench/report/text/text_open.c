@@ -1,6 +1,7 @@
 /* Open loop: the planned work, the executed part, and the lateness of the generator itself. A
  * latency from the intended start means little without these.
  */
+#include "append.h"
 #include "table.h"
 #include "text.h"
 #include "units.h"
@@ -31,7 +32,7 @@ static void print_cell(const struct lb_sink_state *state, const struct lb_cell *
             lb_histogram_add(pacing, run->pacing);
     }
     double seconds = elapsed_ns > 0 ? (double)elapsed_ns / 1e9 : 1;
-    size_t used = (size_t)snprintf(
+    snprintf(
         text, sizeof text,
         "open loop: %s on %s, %s: %s arrivals/s were scheduled, %s/s taken up, %s/s succeeded; of "
         "%llu taken up %llu were skipped and %llu under way at the end.",
@@ -40,12 +41,11 @@ static void print_cell(const struct lb_sink_state *state, const struct lb_cell *
         lb_format_count((double)planned / seconds, rate, sizeof rate),
         lb_format_count((double)done / seconds, done_rate, sizeof done_rate),
         (unsigned long long)planned, (unsigned long long)skipped, (unsigned long long)censored);
-    if (pacing != NULL && pacing->count > 0 && used < sizeof text)
-        snprintf(text + used, sizeof text - used,
-                 " Free workers began %s late (p50; p99 %s, at most %s).",
-                 lb_format_ns(lb_histogram_quantile(pacing, 0.5), p50, sizeof p50),
-                 lb_format_ns(lb_histogram_quantile(pacing, 0.99), p99, sizeof p99),
-                 lb_format_ns(pacing->max, worst, sizeof worst));
+    if (pacing != NULL && pacing->count > 0)
+        lb_append(text, sizeof text, " Free workers began %s late (p50; p99 %s, at most %s).",
+                  lb_format_ns(lb_histogram_quantile(pacing, 0.5), p50, sizeof p50),
+                  lb_format_ns(lb_histogram_quantile(pacing, 0.99), p99, sizeof p99),
+                  lb_format_ns(pacing->max, worst, sizeof worst));
     lb_print_wrapped(state->out, text, 0, state->width);
     lb_histogram_free(pacing);
 }

@@ -33,12 +33,6 @@ static size_t median_at(const struct lb_plan *plan, uint64_t workers, struct lb_
     return n;
 }
 
-static void add_count(struct lb_table *table, double value)
-{
-    char text[32];
-    lb_table_add(table, lb_format_count(value, text, sizeof text), LB_INK_PLAIN);
-}
-
 static int print_points(struct lb_sink_state *state, const struct lb_plan *plan)
 {
     static const struct lb_column columns[] = {
@@ -53,23 +47,22 @@ static int print_points(struct lb_sink_state *state, const struct lb_plan *plan)
         struct lb_error err;
         char text[80], low[32], high[32];
         size_t n = median_at(plan, workers, &median);
-        snprintf(text, sizeof text, "%llu", (unsigned long long)workers);
-        lb_table_add(table, text, LB_INK_PLAIN);
+        lb_table_addf(table, "%llu", (unsigned long long)workers);
         snprintf(text, sizeof text, "%zu", n);
         lb_table_add(table, text, n > 0 ? LB_INK_PLAIN : LB_INK_WARN);
         for (int i = 0; i < 3; i++)
             if (n == 0)
                 lb_table_add(table, "n/a", LB_INK_WARN);
             else
-                add_count(table, i == 0   ? median.value
-                                 : i == 1 ? median.interval.low
-                                          : median.interval.high);
+                lb_table_add_number(table, i == 0   ? median.value
+                                           : i == 1 ? median.interval.low
+                                                    : median.interval.high);
         if (!plan->has_fit || lb_usl_predict(&plan->fit, (double)workers, &curve, &err) != 0) {
             lb_table_add(table, "", LB_INK_PLAIN);
             lb_table_add(table, "", LB_INK_PLAIN);
             continue;
         }
-        add_count(table, curve.value);
+        lb_table_add_number(table, curve.value);
         snprintf(text, sizeof text, "%s to %s",
                  lb_format_count(curve.interval.low, low, sizeof low),
                  lb_format_count(curve.interval.high, high, sizeof high));
@@ -107,17 +100,16 @@ static int print_chart(struct lb_sink_state *state, const struct lb_plan *plan)
 static void print_fit(const struct lb_sink_state *state, const struct lb_plan *plan)
 {
     const struct lb_usl_fit *fit = &plan->fit;
-    char text[600], lambda[32];
+    char lambda[32];
     if (!plan->has_fit)
         return;
-    snprintf(text, sizeof text,
-             "curve: N workers carry lambda N / (1 + sigma (N-1) + kappa N (N-1)), lambda %s/s, "
-             "sigma %.4g (95 %%: %.3g to %.3g), kappa %.4g (%.3g to %.3g); R2 %.3f, largest "
-             "deviation %.0f %%.",
-             lb_format_count(fit->best.lambda, lambda, sizeof lambda), fit->best.sigma,
-             fit->sigma.low, fit->sigma.high, fit->best.kappa, fit->kappa.low, fit->kappa.high,
-             fit->r_squared, fit->worst_residual * 100);
-    lb_print_wrapped(state->out, text, 2, state->width);
+    lb_text_say(state, 2,
+                "curve: N workers carry lambda N / (1 + sigma (N-1) + kappa N (N-1)), lambda %s/s, "
+                "sigma %.4g (95 %%: %.3g to %.3g), kappa %.4g (%.3g to %.3g); R2 %.3f, largest "
+                "deviation %.0f %%.",
+                lb_format_count(fit->best.lambda, lambda, sizeof lambda), fit->best.sigma,
+                fit->sigma.low, fit->sigma.high, fit->best.kappa, fit->kappa.low, fit->kappa.high,
+                fit->r_squared, fit->worst_residual * 100);
 }
 
 /* --- the search --- */
@@ -142,18 +134,11 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
     fputc('\n', state->out);
     for (size_t i = 0; i < plan->n_trials; i++) {
         const struct lb_trial *trial = &plan->trials[i];
-        char text[64];
         lb_table_add(table, lb_trial_phase_name(trial->phase), LB_INK_PLAIN);
-        snprintf(text, sizeof text, "%llu", (unsigned long long)trial->run->config.workers);
-        lb_table_add(table, text, LB_INK_PLAIN);
-        snprintf(text, sizeof text, "%.4g/s", trial->rate_per_s);
-        lb_table_add(table, text, LB_INK_PLAIN);
-        if (trial->latency_ns == UINT64_MAX)
-            lb_table_add(table, "n/a", LB_INK_PLAIN);
-        else
-            lb_table_add(table, lb_format_ns(trial->latency_ns, text, sizeof text), LB_INK_PLAIN);
-        snprintf(text, sizeof text, "%.1f %%", trial->achieved * 100);
-        lb_table_add(table, text, LB_INK_PLAIN);
+        lb_table_addf(table, "%llu", (unsigned long long)trial->run->config.workers);
+        lb_table_addf(table, "%.4g/s", trial->rate_per_s);
+        lb_table_add_time(table, trial->latency_ns);
+        lb_table_addf(table, "%.1f %%", trial->achieved * 100);
         lb_table_add(table,
                      !trial->valid ? "invalid"
                      : trial->ok   ? "held"
@@ -175,52 +160,44 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
 
 /* --- the answers --- */
 
+static void print_heading(const struct lb_sink_state *state, const char *title, enum lb_ink ink)
+{
+    lb_print_ink(state->out, title, ink, state->color);
+    fputc('\n', state->out);
+}
+
 static void print_answers(const struct lb_sink_state *state, const struct lb_plan *plan)
 {
     static const enum lb_ink inks[] = {[LB_PLAN_ANSWERED] = LB_INK_GOOD,
                                        [LB_PLAN_MISSED] = LB_INK_BAD,
                                        [LB_PLAN_REFUSED] = LB_INK_WARN};
     struct lb_plan_limit limits[LB_PLAN_LIMITS];
-    char text[800];
     fputc('\n', state->out);
     for (size_t i = 0; i < plan->n_answers; i++) {
         const struct lb_plan_answer *answer = &plan->answers[i];
-        lb_print_ink(state->out, answer->question, inks[answer->verdict], state->color);
-        fputc('\n', state->out);
-        snprintf(text, sizeof text, "%s%s", answer->text, answer->doubtful ? " Doubtful." : "");
-        lb_print_wrapped(state->out, text, 2, state->width);
+        print_heading(state, answer->question, inks[answer->verdict]);
+        lb_text_say(state, 2, "%s%s", answer->text, answer->doubtful ? " Doubtful." : "");
     }
     size_t n = lb_plan_limits(state->report, plan, limits);
-    if (n > 0) {
-        lb_print_ink(state->out, "limits", LB_INK_DIM, state->color);
-        fputc('\n', state->out);
-    }
-    for (size_t i = 0; i < n; i++) {
-        snprintf(text, sizeof text, "%.0f %% %s.", limits[i].share * 100, limits[i].text);
-        lb_print_wrapped(state->out, text, 2, state->width);
-    }
+    if (n > 0)
+        print_heading(state, "limits", LB_INK_DIM);
+    for (size_t i = 0; i < n; i++)
+        lb_text_say(state, 2, "%.0f %% %s.", limits[i].share * 100, limits[i].text);
     if (plan->misfit[0] != '\0') {
-        lb_print_ink(state->out, "law", LB_INK_DIM, state->color);
-        snprintf(text, sizeof text, "%s.", plan->misfit);
-        fputc('\n', state->out);
-        lb_print_wrapped(state->out, text, 2, state->width);
+        print_heading(state, "law", LB_INK_DIM);
+        lb_text_say(state, 2, "%s.", plan->misfit);
     }
     if (plan->doubts[0] != '\0') {
-        lb_print_ink(state->out, "doubtful", LB_INK_WARN, state->color);
-        snprintf(text, sizeof text, "%s.", plan->doubts);
-        fputc('\n', state->out);
-        lb_print_wrapped(state->out, text, 2, state->width);
+        print_heading(state, "doubtful", LB_INK_WARN);
+        lb_text_say(state, 2, "%s.", plan->doubts);
     }
 }
 
 static void print_title(const struct lb_sink_state *state, const struct lb_plan *plan)
 {
-    char title[600];
-    snprintf(title, sizeof title, "%s on %s, %s%s%s", plan->strategy, plan->engine,
-             plan->scenario.name, plan->scenario.question[0] != '\0' ? ": " : "",
-             plan->scenario.question);
     fputc('\n', state->out);
-    lb_print_wrapped(state->out, title, 0, state->width);
+    lb_text_say(state, 0, "%s on %s, %s%s%s", plan->strategy, plan->engine, plan->scenario.name,
+                plan->scenario.question[0] != '\0' ? ": " : "", plan->scenario.question);
     lb_text_config(state, &plan->scenario);
 }
 
@@ -248,15 +225,13 @@ static void print_choice(const struct lb_sink_state *state)
     if (report->n_plans < 2)
         return;
     fputc('\n', state->out);
-    lb_print_ink(state->out, "which to take", LB_INK_GOOD, state->color);
-    fputc('\n', state->out);
+    print_heading(state, "which to take", LB_INK_GOOD);
     for (size_t i = 0; i < n_rows; i++) {
-        char text[400], rate[32];
-        snprintf(text, sizeof text, "Up to %s/s: %s on %s, with up to %.0f worker%s.%s",
-                 lb_format_count(rows[i].up_to_per_s, rate, sizeof rate), rows[i].plan->strategy,
-                 rows[i].plan->engine, rows[i].workers, rows[i].workers > 1.5 ? "s" : "",
-                 rows[i].clear ? "" : " By its interval another one may carry as much.");
-        lb_print_wrapped(state->out, text, 2, state->width);
+        char rate[32];
+        lb_text_say(state, 2, "Up to %s/s: %s on %s, with up to %.0f worker%s.%s",
+                    lb_format_count(rows[i].up_to_per_s, rate, sizeof rate), rows[i].plan->strategy,
+                    rows[i].plan->engine, rows[i].workers, rows[i].workers > 1.5 ? "s" : "",
+                    rows[i].clear ? "" : " By its interval another one may carry as much.");
     }
     if (n_rows == 0)
         lb_print_wrapped(state->out, "No plan has an answer to choose by.", 2, state->width);

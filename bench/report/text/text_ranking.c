@@ -5,11 +5,9 @@
 #include "servers.h"
 #include "table.h"
 #include "text.h"
-#include "units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const struct lb_column columns[] = {{"strategy", false}, {"success/s", true},
                                            {"ratio", true},     {"rounds", true},
@@ -23,10 +21,9 @@ static void add_row(struct lb_table *table, const struct lb_rank_table *ranks,
     bool is_reference = rank == &ranks->ranks[ranks->reference];
     bool sure = rank->verdict == LB_STATS_FASTER || rank->verdict == LB_STATS_SLOWER;
     lb_table_add(table, lb_rank_name(rank), LB_INK_PLAIN);
-    lb_table_add(table, lb_format_count(rank->median.value, text, sizeof text), LB_INK_PLAIN);
+    lb_table_add_number(table, rank->median.value);
     lb_table_add(table, is_reference ? "1" : lb_rank_ratio(rank, text, sizeof text), LB_INK_PLAIN);
-    snprintf(text, sizeof text, "%zu", rank->n_rounds);
-    lb_table_add(table, text, LB_INK_PLAIN);
+    lb_table_addf(table, "%zu", rank->n_rounds);
     lb_table_add(table, rank->letters, LB_INK_PLAIN);
     lb_table_add(table, lb_rank_is(ranks, rank, LB_RANK_RATE),
                  is_reference || sure ? LB_INK_PLAIN : LB_INK_DIM);
@@ -56,7 +53,7 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
 {
     static const char *const least[] = {"rounds", "success/s", NULL};
     struct lb_table *table = lb_text_rank_table(ranks);
-    char hidden[100] = "", text[LB_RANK_TEXT];
+    char text[LB_RANK_TEXT];
     const struct lb_cell *first = ranks->ranks[0].cell;
     if (table == NULL)
         return -1;
@@ -66,11 +63,8 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
                      state->width);
     lb_print_wrapped(state->out, lb_servers_or_choice(ranks, rankings, text, sizeof text), 2,
                      state->width);
-    if (state->terminal)
-        lb_table_fit(table, state->width, least, hidden, sizeof hidden);
-    int rc = lb_table_print(table, state->out, state->color);
-    lb_table_free(table);
-    lb_print_hidden(state->out, hidden, state->width);
+    int rc = lb_table_show(table, state->width, state->terminal ? least : NULL, state->out,
+                           state->color);
     lb_print_wrapped(state->out, lb_rank_power(ranks, LB_RANK_RATE, text, sizeof text), 2,
                      state->width);
     print_beside(state, ranks, rankings);

@@ -1,7 +1,6 @@
 /* A line for each rank of a run of several: its host, its work, and the uncertainty of its clock.
  * The last of several runs of a cell.
  */
-#include "table.h"
 #include "text.h"
 #include "units.h"
 
@@ -10,7 +9,7 @@
 static void print_rank(const struct lb_sink_state *state, const struct lb_rank_row *row,
                        uint32_t rank)
 {
-    char text[400], cpu[32], within[32], ahead[32], clock[160] = "its clock counts";
+    char cpu[32], within[32], ahead[32], clock[160] = "its clock counts";
     uint64_t away_ns = (uint64_t)(row->offset_ns < 0 ? -row->offset_ns : row->offset_ns);
     if (rank > 0)
         snprintf(clock, sizeof clock, "clock %s %s, known to within %s by %llu exchanges",
@@ -21,10 +20,9 @@ static void print_rank(const struct lb_sink_state *state, const struct lb_rank_r
     if (row->is_lost)
         snprintf(clock, sizeof clock, "lost");
     double each = row->n_successes > 0 ? (double)row->cpu_ns / (double)row->n_successes : 0;
-    snprintf(text, sizeof text, "rank %u on %.63s: %u workers, %llu successes, %s of CPU each; %s.",
-             rank, row->host, row->n_workers, (unsigned long long)row->n_successes,
-             lb_format_ns((uint64_t)each, cpu, sizeof cpu), clock);
-    lb_print_wrapped(state->out, text, 0, state->width);
+    lb_text_say(state, 0, "rank %u on %.63s: %u workers, %llu successes, %s of CPU each; %s.", rank,
+                row->host, row->n_workers, (unsigned long long)row->n_successes,
+                lb_format_ns((uint64_t)each, cpu, sizeof cpu), clock);
 }
 
 void lb_text_ranks(const struct lb_sink_state *state)

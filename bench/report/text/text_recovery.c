@@ -60,13 +60,6 @@ static void add_time(struct lb_table *table, const struct sums *sums, uint64_t n
                  LB_INK_PLAIN);
 }
 
-static void add_count(struct lb_table *table, uint64_t n)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%llu", (unsigned long long)n);
-    lb_table_add(table, text, LB_INK_PLAIN);
-}
-
 static const char *by_hand(const struct lb_strategy *strategy)
 {
     if (strategy->by_hand != NULL)
@@ -82,18 +75,16 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell, const st
     if (cell->strategy->is_lease && cell->scenario.ttl_ns > 0 && sums->recovered > 0)
         snprintf(leases, sizeof leases, "%.2f",
                  (double)sums->p50_ns / (double)cell->scenario.ttl_ns);
-    lb_table_add(table, cell->name, LB_INK_PLAIN);
-    lb_table_add(table, cell->engine, LB_INK_PLAIN);
-    lb_table_add(table, cell->scenario.name, LB_INK_PLAIN);
-    add_count(table, sums->deaths);
-    add_count(table, sums->recovered);
+    lb_text_add_cell(table, cell);
+    lb_table_addf(table, "%llu", (unsigned long long)sums->deaths);
+    lb_table_addf(table, "%llu", (unsigned long long)sums->recovered);
     add_time(table, sums, sums->p50_ns);
     add_time(table, sums, sums->p95_ns);
     add_time(table, sums, sums->max_ns);
     lb_table_add(table, leases, LB_INK_PLAIN);
-    add_count(table, sums->lost);
-    add_count(table, sums->stuck);
-    add_count(table, sums->doubled);
+    lb_table_addf(table, "%llu", (unsigned long long)sums->lost);
+    lb_table_addf(table, "%llu", (unsigned long long)sums->stuck);
+    lb_table_addf(table, "%llu", (unsigned long long)sums->doubled);
     lb_table_add(table, by_hand(cell->strategy), LB_INK_PLAIN);
 }
 

@@ -4,7 +4,6 @@
 #include "units.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MARGIN = 20, NUMBERS = 30, MOST_CELLS = 100, FEWEST_CELLS = 20 };
 
@@ -120,9 +119,7 @@ static int print_phases(const struct lb_sink_state *state, const struct lb_outco
                          ? lb_format_count((double)figures->n_due / seconds, text, sizeof text)
                          : "n/a",
                      LB_INK_PLAIN);
-        lb_table_add(table,
-                     lb_format_count((double)figures->n_successes / seconds, text, sizeof text),
-                     LB_INK_PLAIN);
+        lb_table_add_number(table, (double)figures->n_successes / seconds);
         add_ns(table, figures->p50_ns);
         add_ns(table, figures->p99_ns);
         add_most(table, run, i, LB_G_BACKLOG);

@@ -1,7 +1,6 @@
 /* Two lines about sessions: how long workers waited for one of a pool, which is a part of every
  * latency of theirs; and what it cost readers, who only looked.
  */
-#include "table.h"
 #include "text.h"
 #include "units.h"
 
@@ -31,18 +30,18 @@ static void print_cell(const struct lb_sink_state *state, const struct lb_cell *
                        enum lb_measure measure, const char *title, const char *words,
                        const char *counted)
 {
-    char text[400], p50[32], p99[32], worst[32];
+    char p50[32], p99[32], worst[32];
     struct lb_histogram *all = lb_histogram_new();
     if (all == NULL)
         return;
     for (size_t i = 0; i < cell->n_runs; i++)
         lb_histogram_add(all, cell->runs[i]->service[measure]);
-    snprintf(text, sizeof text, "%s: %s on %s, %s: %s: p50 %s, p99 %s, at most %s (%llu %s).",
-             title, cell->name, cell->engine, cell->scenario.name, words,
-             lb_format_ns(lb_histogram_quantile(all, 0.5), p50, sizeof p50),
-             lb_format_ns(lb_histogram_quantile(all, 0.99), p99, sizeof p99),
-             lb_format_ns(all->max, worst, sizeof worst), (unsigned long long)all->count, counted);
-    lb_print_wrapped(state->out, text, 0, state->width);
+    lb_text_say(state, 0, "%s: %s on %s, %s: %s: p50 %s, p99 %s, at most %s (%llu %s).", title,
+                cell->name, cell->engine, cell->scenario.name, words,
+                lb_format_ns(lb_histogram_quantile(all, 0.5), p50, sizeof p50),
+                lb_format_ns(lb_histogram_quantile(all, 0.99), p99, sizeof p99),
+                lb_format_ns(all->max, worst, sizeof worst), (unsigned long long)all->count,
+                counted);
     lb_histogram_free(all);
 }
 

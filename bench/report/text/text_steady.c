@@ -1,4 +1,5 @@
 /* What the runs' steadiness comes to, in words: one line for all, and one for each that drifted. */
+#include "append.h"
 #include "run_course.h"
 #include "steady.h"
 #include "table.h"
@@ -11,7 +12,7 @@
 static void print_drift(const struct lb_sink_state *state, const struct lb_cell *cell, size_t run,
                         const struct lb_steadiness *steady)
 {
-    char text[500], of[40] = "", from[32], to[32], share[60] = "";
+    char of[40] = "", from[32], to[32], share[60] = "";
     const struct lb_confidence *interval = &steady->change.interval;
     double mean = cell->runs[run]->successes_per_s, change = steady->change.value;
     double low = 100 * fmin(fabs(interval->low), fabs(interval->high));
@@ -24,12 +25,12 @@ static void print_drift(const struct lb_sink_state *state, const struct lb_cell 
     /* More than all of it is a slope, and no share that means something to a reader. */
     if (high <= 100)
         snprintf(share, sizeof share, " (by %.0f to %.0f %% of its mean)", low, high);
-    snprintf(text, sizeof text,
-             "not steady: %s on %s, %s%s: the rate %s from %s/s to %s/s over the measured part%s, "
-             "so its mean describes no steady state: use a longer --warmup or --duration.",
-             cell->name, cell->engine, cell->scenario.name, of, change < 0 ? "fell" : "rose", from,
-             to, share);
-    lb_print_wrapped(state->out, text, 0, state->width);
+    lb_text_say(state, 0,
+                "not steady: %s on %s, %s%s: the rate %s from %s/s to %s/s over the measured "
+                "part%s, so its mean describes no steady state: use a longer --warmup or "
+                "--duration.",
+                cell->name, cell->engine, cell->scenario.name, of, change < 0 ? "fell" : "rose",
+                from, to, share);
 }
 
 /* For one strategy every drifting run is reported. In a comparison it matters only if most runs of
@@ -56,17 +57,16 @@ static void print_drifts(const struct lb_sink_state *state, const struct lb_cell
 /* Of runs that are long enough: what became of the rate. */
 static void print_courses(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
-    char text[600], words[400];
+    char words[400];
     struct lb_course course;
     double dead_rows;
     for (size_t r = 0; r < cell->n_runs; r++) {
         if (!lb_run_course(cell->runs[r], &course, &dead_rows))
             continue;
-        snprintf(text, sizeof text, "rate over time: %s on %s, %s, run %zu: %s.", cell->name,
-                 cell->engine, cell->scenario.name, r + 1,
-                 lb_run_course_text(cell->runs[r], &course, dead_rows, words, sizeof words));
         fputc('\n', state->out);
-        lb_print_wrapped(state->out, text, 0, state->width);
+        lb_text_say(state, 0, "rate over time: %s on %s, %s, run %zu: %s.", cell->name,
+                    cell->engine, cell->scenario.name, r + 1,
+                    lb_run_course_text(cell->runs[r], &course, dead_rows, words, sizeof words));
     }
 }
 
@@ -93,17 +93,14 @@ void lb_text_steady(const struct lb_sink_state *state)
     if (n == 0 || !alone)
         return;
     char text[500];
-    size_t used = (size_t)snprintf(text, sizeof text, "steady state: %zu of %zu run%s",
-                                   counts[LB_RUN_STEADY], n, n == 1 ? "" : "s");
+    snprintf(text, sizeof text, "steady state: %zu of %zu run%s", counts[LB_RUN_STEADY], n,
+             n == 1 ? "" : "s");
     if (counts[LB_RUN_DRIFTING] > 0)
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %zu drifted",
-                                 counts[LB_RUN_DRIFTING]);
+        lb_append(text, sizeof text, ", %zu drifted", counts[LB_RUN_DRIFTING]);
     if (counts[LB_RUN_UNCLEAR] > 0)
-        used += (size_t)snprintf(text + used, sizeof text - used, ", %zu too noisy to say",
-                                 counts[LB_RUN_UNCLEAR]);
+        lb_append(text, sizeof text, ", %zu too noisy to say", counts[LB_RUN_UNCLEAR]);
     if (counts[LB_RUN_NOT_JUDGED] > 0)
-        snprintf(text + used, sizeof text - used, ", %zu not judged (%s)",
-                 counts[LB_RUN_NOT_JUDGED], reason);
+        lb_append(text, sizeof text, ", %zu not judged (%s)", counts[LB_RUN_NOT_JUDGED], reason);
     fputc('\n', state->out);
     lb_print_wrapped(state->out, text, 0, state->width);
     for (size_t i = 0; i < report->n_cells; i++)

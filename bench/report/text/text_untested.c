@@ -1,6 +1,7 @@
 /* The guarantees that were claimed and not tested: a row that is held does not show them. */
 #include "text.h"
 
+#include "append.h"
 #include "table.h"
 
 #include <stdio.h>
@@ -8,9 +9,8 @@
 void lb_text_untested(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    char text[600];
-    size_t used = 0;
-    for (int g = 0; g < LB_GUARANTEES && used < sizeof text; g++) {
+    char text[600] = "";
+    for (int g = 0; g < LB_GUARANTEES; g++) {
         size_t n = 0, n_done = 0;
         for (size_t i = 0; i < report->n_cells; i++) {
             const struct lb_outcome *run = NULL;
@@ -23,14 +23,12 @@ void lb_text_untested(const struct lb_sink_state *state)
         }
         if (n == 0)
             continue;
-        used += (size_t)snprintf(
-            text + used, sizeof text - used, "%s%s",
-            used > 0 ? ", " : "claimed, and not tested: ", lb_guarantee_name((enum lb_guarantee)g));
-        if (n_done > 1 && used < sizeof text)
-            used +=
-                (size_t)snprintf(text + used, sizeof text - used, " (%zu of %zu rows)", n, n_done);
+        lb_append(text, sizeof text, "%s%s", text[0] != '\0' ? ", " : "claimed, and not tested: ",
+                  lb_guarantee_name((enum lb_guarantee)g));
+        if (n_done > 1)
+            lb_append(text, sizeof text, " (%zu of %zu rows)", n, n_done);
     }
-    if (used == 0)
+    if (text[0] == '\0')
         return;
     fputc('\n', state->out);
     lb_print_wrapped(state->out, text, 0, state->width);

@@ -24,17 +24,14 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell, enum lb_
 {
     char text[64] = "";
     const struct lb_estimate *served = &waits->served;
-    lb_table_add(table, cell->name, LB_INK_PLAIN);
-    lb_table_add(table, cell->engine, LB_INK_PLAIN);
-    lb_table_add(table, cell->scenario.name, LB_INK_PLAIN);
+    lb_text_add_cell(table, cell);
     lb_table_add(table, waits->first->name, LB_INK_PLAIN);
-    lb_table_add(table, lb_format_count((double)waits->n_claimed, text, sizeof text), LB_INK_PLAIN);
-    lb_table_add(table, lb_format_count(waits->rate, text, sizeof text), LB_INK_PLAIN);
+    lb_table_add_number(table, (double)waits->n_claimed);
+    lb_table_add_number(table, waits->rate);
     add_ns(table, waits, waits->p50_ns);
     add_ns(table, waits, waits->p95_ns);
     add_ns(table, waits, waits->max_ns);
-    lb_table_add(table, lb_format_count((double)waits->n_left, text, sizeof text), LB_INK_PLAIN);
-    text[0] = '\0';
+    lb_table_add_number(table, (double)waits->n_left);
     if (by == LB_BY_TENANT && isfinite(served->interval.high))
         snprintf(text, sizeof text, "%.2f [%.2f, %.2f]", served->value, served->interval.low,
                  served->interval.high);
@@ -60,17 +57,14 @@ struct lb_table *lb_text_wait_table(const struct lb_report *report, size_t *ret_
 int lb_text_waits(const struct lb_sink_state *state)
 {
     static const char *const order[] = {"scenario", "engine", "claimed", "p95", NULL};
-    char hidden[80];
     size_t n;
     struct lb_table *table = lb_text_wait_table(state->report, &n);
-    int rc = table != NULL ? 0 : -1;
-    if (rc == 0 && n > 0) {
-        lb_table_fit(table, state->width, order, hidden, sizeof hidden);
-        fputs("\nWaits of items\n", state->out);
-        rc = lb_table_print(table, state->out, state->color);
-        lb_print_hidden(state->out, hidden, state->width);
-        lb_print_wrapped(state->out, LB_WAITS_READING, 0, state->width);
+    if (table == NULL || n == 0) {
+        lb_table_free(table);
+        return table != NULL ? 0 : -1;
     }
-    lb_table_free(table);
+    fputs("\nWaits of items\n", state->out);
+    int rc = lb_table_show(table, state->width, order, state->out, state->color);
+    lb_print_wrapped(state->out, LB_WAITS_READING, 0, state->width);
     return rc;
 }

@@ -24,7 +24,6 @@
 #include "fault_kind.h"
 #include "restart.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { PATIENCE_S = 5 }; /* of the holder, for a successor, after the failover */

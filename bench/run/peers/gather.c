@@ -2,7 +2,6 @@
 #include "peers.h"
 
 #include "clock.h"
-#include "joint.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,6 @@
 #include "parts.h"
 
 #include "peers.h"
-#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>

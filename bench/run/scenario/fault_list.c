@@ -1,8 +1,7 @@
 /* The properties of each kind of fault: see fault_list.h. */
 #include "fault_list.h"
 
-#include <stdio.h>
-#include <string.h>
+#include "append.h"
 
 struct row {
     const char *name, *summary;
@@ -37,15 +36,12 @@ char *lb_faults_named(enum lb_fault_trait trait, const char *conjunction, char *
     } while (last > 0 && !lb_fault_is((enum lb_fault)last, trait));
     buf[0] = '\0';
     for (int i = 0; i <= last; i++) {
-        size_t used = strlen(buf);
         if (!lb_fault_is((enum lb_fault)i, trait))
             continue;
-        if (used == 0)
-            snprintf(buf, size, "%s", rows[i].name);
-        else if (i == last)
-            snprintf(buf + used, size - used, " %s %s", conjunction, rows[i].name);
+        if (i == last && buf[0] != '\0')
+            lb_append(buf, size, " %s %s", conjunction, rows[i].name);
         else
-            snprintf(buf + used, size - used, ", %s", rows[i].name);
+            lb_append(buf, size, "%s%s", buf[0] != '\0' ? ", " : "", rows[i].name);
     }
     return buf;
 }

@@ -7,6 +7,7 @@
 #include "scenario.h"
 
 #include "aged_table.h"
+#include "append.h"
 #include "attributes.h"
 #include "nearest.h"
 #include "schedule.h"
@@ -246,14 +247,15 @@ static int find_choice(const struct lb_key *key, const char *value)
 /* "fixed, exponential or jitter" */
 static const char *choices_text(const struct lb_key *key, char *buf, size_t size)
 {
-    size_t n, next, used = 0;
+    size_t n, next;
     const char *word;
-    for (int i = 0; (word = choice_at(key, i, &n)) != NULL && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%.*s",
-                                 i == 0                                 ? ""
-                                 : choice_at(key, i + 1, &next) != NULL ? ", "
-                                                                        : " or ",
-                                 (int)n, word);
+    buf[0] = '\0';
+    for (int i = 0; (word = choice_at(key, i, &n)) != NULL; i++)
+        lb_append(buf, size, "%s%.*s",
+                  i == 0                                 ? ""
+                  : choice_at(key, i + 1, &next) != NULL ? ", "
+                                                         : " or ",
+                  (int)n, word);
     return buf;
 }
 

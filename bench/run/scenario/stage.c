@@ -1,6 +1,7 @@
 /* The phases of a scenario: see stage.h. */
 #include "stage.h"
 
+#include "append.h"
 #include "nearest.h"
 #include "scenario.h"
 #include "schedule.h"
@@ -193,15 +194,13 @@ const char *lb_stages_snapshot(const struct lb_scenario *scenario)
 
 char *lb_stages_text(const struct lb_scenario *scenario, char *buf, size_t size)
 {
-    size_t used = 0;
     buf[0] = '\0';
-    for (uint32_t i = 0; i < scenario->n_stages && used < size; i++) {
+    for (uint32_t i = 0; i < scenario->n_stages; i++) {
         const struct lb_stage *stage = &scenario->stages[i];
-        used +=
-            (size_t)snprintf(buf + used, size - used, "%s%s %.4g%%%s%s%s%s%s", i > 0 ? ", " : "",
-                             stage->name, 100 * stage->share, stage->rate[0] != '\0' ? " at " : "",
-                             stage->rate, stage->snapshot ? " snapshot" : "",
-                             stage->readers ? " readers" : "", stage->faults ? " faults" : "");
+        lb_append(buf, size, "%s%s %.4g%%%s%s%s%s%s", i > 0 ? ", " : "", stage->name,
+                  100 * stage->share, stage->rate[0] != '\0' ? " at " : "", stage->rate,
+                  stage->snapshot ? " snapshot" : "", stage->readers ? " readers" : "",
+                  stage->faults ? " faults" : "");
     }
     return buf;
 }

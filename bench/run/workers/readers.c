@@ -9,7 +9,6 @@
 #include "readers.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* Between two looks at the scenario's phase, where readers do not read. */
