@@ -3,9 +3,6 @@
  */
 #include "advice.h"
 
-#include "advice_attribute.h"
-#include "advice_back.h"
-
 #include <string.h>
 
 /* True if a worker died, or could die, between two statements of an acquire or claim that commits

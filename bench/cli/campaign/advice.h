@@ -15,4 +15,14 @@ struct lb_advice {
 struct lb_advice lb_advise(const struct lb_outlook *outlook, const struct lb_report *report,
                            enum lb_guarantee guarantee, const struct lb_cell *cell);
 
+/* Parts of it; text NULL: they have none. */
+/* On the guarantees about attributes of items: keys, tenants, priorities, unique keys, and rates.
+ */
+struct lb_advice lb_advise_attribute(const struct lb_outlook *outlook, enum lb_guarantee guarantee);
+/* For a queue, on items that come back, and should not, or do not come back. */
+struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guarantee guarantee,
+                                const struct lb_cell *cell);
+/* For a clear-all-errors, reset-all or clear-error that takes too many items. */
+struct lb_advice lb_advise_operator(const struct lb_outlook *outlook);
+
 #endif

@@ -1,5 +1,5 @@
-/* Advice on attributes of items: see advice_attribute.h. */
-#include "advice_attribute.h"
+/* Advice on attributes of items: see advice.h. */
+#include "advice.h"
 
 struct lb_advice lb_advise_attribute(const struct lb_outlook *o, enum lb_guarantee guarantee)
 {

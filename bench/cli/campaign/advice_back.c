@@ -1,5 +1,5 @@
-/* Advice on items that come back, and should not, or do not come back: see advice_back.h. */
-#include "advice_back.h"
+/* Advice on items that come back, and should not, or do not come back: see advice.h. */
+#include "advice.h"
 
 #include "program_features.h"
 

@@ -15,6 +15,15 @@ static struct lb_ask *add_stressed(struct lb_asking *m, const char *scenario, co
     return ask;
 }
 
+/* Without a fault, under a name of its own. */
+static struct lb_ask *add_named(struct lb_asking *m, const char *scenario, uint64_t cost_ms,
+                                const char *name, const char *why)
+{
+    struct lb_ask *ask = add_stressed(m, scenario, NULL, cost_ms, why);
+    snprintf(ask->name, sizeof ask->name, "%s", name);
+    return ask;
+}
+
 static void set(struct lb_ask *ask, const char *key, const char *value)
 {
     size_t i = 0;
@@ -115,17 +124,15 @@ static void stress_renewals(struct lb_asking *m, const char *scenario)
     bool is_batch = m->program->sections[LB_S_RENEW].takes_batch;
     if (!m->outlook->features.has_renew)
         return;
-    struct lb_ask *ask = add_stressed(m, scenario, NULL, 3000,
-                                      "it has renew: it is renewed in time, and outlasts its time");
-    snprintf(ask->name, sizeof ask->name, "renewed in time");
+    struct lb_ask *ask = add_named(m, scenario, 3000, "renewed in time",
+                                   "it has renew: it is renewed in time, and outlasts its time");
     set_all(ask, in_time);
     if (is_batch)
         set_all(ask, full);
     if (m->strategy->shape == LB_LOCK)
         set_all(ask, few);
-    ask = add_stressed(m, scenario, NULL, 3000,
-                       "it has renew: it is renewed when another may have it by now");
-    snprintf(ask->name, sizeof ask->name, "renewed late");
+    ask = add_named(m, scenario, 3000, "renewed late",
+                    "it has renew: it is renewed when another may have it by now");
     set_all(ask, late);
     if (is_batch)
         set_all(ask, full);
@@ -143,13 +150,11 @@ static void stress_heartbeats(struct lb_asking *m)
     if (!f->has_beat || !f->has_recover)
         return;
     struct lb_ask *ask =
-        add_stressed(m, "queue-rescue", NULL, 3000,
-                     "it has heartbeat: processes are heard of in time, and work for longer");
-    snprintf(ask->name, sizeof ask->name, "heartbeats in time");
+        add_named(m, "queue-rescue", 3000, "heartbeats in time",
+                  "it has heartbeat: processes are heard of in time, and work for longer");
     set_all(ask, in_time);
-    ask = add_stressed(m, "queue-rescue", NULL, 3000,
-                       "it has heartbeat: processes are thought to be dead, and are alive");
-    snprintf(ask->name, sizeof ask->name, "heartbeats late");
+    ask = add_named(m, "queue-rescue", 3000, "heartbeats late",
+                    "it has heartbeat: processes are thought to be dead, and are alive");
     set_all(ask, late);
 }
 
@@ -212,10 +217,8 @@ static void give_up(struct lb_asking *m)
 {
     static const char *const keys[] = {"tries", "3",        "workers", "3", "hold",
                                        "5ms",   "poll-max", "2ms",     NULL};
-    struct lb_ask *ask =
-        add_stressed(m, "mutex-hot", NULL, 2200, "it has cancel: waiters give up soon");
-    snprintf(ask->name, sizeof ask->name, "give up");
-    set_all(ask, keys);
+    set_all(add_named(m, "mutex-hot", 2200, "give up", "it has cancel: waiters give up soon"),
+            keys);
 }
 
 /* One writer, and readers that leave no gap between them. Holds are long against what a busy
@@ -226,10 +229,9 @@ static void let_writers_wait(struct lb_asking *m)
         "shared",   "0",     "writers",        "1",        "workers",  "6",    "hold",
         "10ms",     "think", "500us",          "tx-pause", "0",        "poll", "500us",
         "poll-max", "2ms",   "progress-bound", "900ms",    "duration", "3s",   NULL};
-    struct lb_ask *ask = add_stressed(m, "readers-writers", NULL, 3500,
-                                      "it has :mode, and claims progress: one writes, five read");
-    snprintf(ask->name, sizeof ask->name, "one writer");
-    set_all(ask, keys);
+    set_all(add_named(m, "readers-writers", 3500, "one writer",
+                      "it has :mode, and claims progress: one writes, five read"),
+            keys);
 }
 
 /* Orders to die are drawn: there are more than workers, in case that few of these ever hold. Behind
@@ -250,16 +252,14 @@ static void overrun_others(struct lb_asking *m)
     if (f->lease == NULL)
         return;
     if (f->has_mode) {
-        struct lb_ask *ask = add_stressed(
-            m, "overrun", NULL, 5000, "it has :mode, and is a lease: readers outlast theirs, too");
-        snprintf(ask->name, sizeof ask->name, "readers overrun");
+        struct lb_ask *ask = add_named(m, "overrun", 5000, "readers overrun",
+                                       "it has :mode, and is a lease: readers outlast theirs, too");
         set(ask, "shared", "0.5");
     }
     if (lb_asking_claims(m, LB_G_PERMITS) && f->has_capacity) {
         struct lb_ask *ask =
-            add_stressed(m, "overrun", NULL, 3000,
-                         "it claims permits: three may hold, and outlast their leases");
-        snprintf(ask->name, sizeof ask->name, "limited overrun");
+            add_named(m, "overrun", 3000, "limited overrun",
+                      "it claims permits: three may hold, and outlast their leases");
         set(ask, "capacity", "3");
         set(ask, "duration", "2s");
         set(ask, "progress-bound", "0");
@@ -303,14 +303,6 @@ static void stress_lock(struct lb_asking *m)
     lose_connections(m, "mutex-hot");
 }
 
-static struct lb_ask *add_late(struct lb_asking *m, const char *scenario, const char *name,
-                               const char *why)
-{
-    struct lb_ask *ask = add_stressed(m, scenario, NULL, 3000, why);
-    snprintf(ask->name, sizeof ask->name, "%s", name);
-    return ask;
-}
-
 /* A claim that is over is ended in every way that the protocol has: each of them asks for the
  * holder by itself, or does not. */
 static void end_late(struct lb_asking *m, const char *scenario)
@@ -321,9 +313,9 @@ static void end_late(struct lb_asking *m, const char *scenario)
     const struct lb_features *f = &m->outlook->features;
     const char *back = f->has_free || f->has_retry ? "0.3" : NULL; /* or completed */
     if (f->ends_many && f->takes_many)
-        set_all(add_late(m, scenario, "batches late",
-                         "it ends, or prolongs, all items of a claim at once: a slow worker has "
-                         "some that are others' by now"),
+        set_all(add_named(m, scenario, 3000, "batches late",
+                          "it ends, or prolongs, all items of a claim at once: a slow worker has "
+                          "some that are others' by now"),
                 mixed);
     static const struct {
         enum lb_guarantee guarantee;
@@ -336,18 +328,18 @@ static void end_late(struct lb_asking *m, const char *scenario)
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
         if (!lb_asking_claims(m, sets[i].guarantee))
             continue;
-        struct lb_ask *ask = add_late(m, scenario, sets[i].name, sets[i].why);
+        struct lb_ask *ask = add_named(m, scenario, 3000, sets[i].name, sets[i].why);
         set(ask, sets[i].key, "2");
         if (back != NULL)
             set(ask, "free", back);
     }
     if (f->has_free || f->has_retry)
-        set(add_late(m, scenario, "give back late",
-                     "it has free or retry: a slow worker gives the item back"),
+        set(add_named(m, scenario, 3000, "give back late",
+                      "it has free or retry: a slow worker gives the item back"),
             "free", "0.5");
     if (f->has_error)
-        set(add_late(m, scenario, "fail late", "it has error: a slow worker's item fails"), "error",
-            "0.5");
+        set(add_named(m, scenario, 3000, "fail late", "it has error: a slow worker's item fails"),
+            "error", "0.5");
 }
 
 static void rescue(struct lb_asking *m)
@@ -390,10 +382,9 @@ static void put_slowly(struct lb_asking *m)
         "poll-max",  "2ms", "duration",     "3s",    NULL};
     if (!lb_asking_on_server(m))
         return; /* one writer: puts cannot overtake */
-    struct lb_ask *ask = add_stressed(m, "steady", NULL, 3200,
-                                      "its put is a transaction: numbers commit out of order");
-    snprintf(ask->name, sizeof ask->name, "slow commits");
-    set_all(ask, keys);
+    set_all(add_named(m, "steady", 3200, "slow commits",
+                      "its put is a transaction: numbers commit out of order"),
+            keys);
 }
 
 /* One producer, one consumer that is slower: enough wait in line for their order to be seen, with
@@ -402,10 +393,9 @@ static void claim_in_line(struct lb_asking *m)
 {
     static const char *const keys[] = {"producers", "1",   "put-interval", "1ms", "workers", "1",
                                        "hold",      "2ms", "duration",     "1s",  NULL};
-    struct lb_ask *ask =
-        add_stressed(m, "steady", NULL, 1500, "it claims fifo: a long line, and one at a time");
-    snprintf(ask->name, sizeof ask->name, "in line");
-    set_all(ask, keys);
+    set_all(
+        add_named(m, "steady", 1500, "in line", "it claims fifo: a long line, and one at a time"),
+        keys);
 }
 
 /* More workers than groups, or keys, which take their time: a worker always waits for one. */
@@ -462,10 +452,9 @@ static void stress_shares(struct lb_asking *m)
     static const char *const keys[] = {"backlog", "2000", "tenants", "hot:0.8,small:4", NULL};
     if (!lb_asking_claims(m, LB_G_SHARE))
         return;
-    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2000,
-                                      "it claims share: most items are of one of five tenants");
-    snprintf(ask->name, sizeof ask->name, "shares");
-    set_all(ask, keys);
+    set_all(add_named(m, "drain", 2000, "shares",
+                      "it claims share: most items are of one of five tenants"),
+            keys);
 }
 
 /* A crowd at a backlog that is larger than some windows allow. */
@@ -473,9 +462,8 @@ static void hurry(struct lb_asking *m)
 {
     if (!lb_asking_claims(m, LB_G_RATE))
         return;
-    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2500,
-                                      "it claims rate: a crowd at a backlog for several windows");
-    snprintf(ask->name, sizeof ask->name, "rate");
+    struct lb_ask *ask = add_named(m, "drain", 2500, "rate",
+                                   "it claims rate: a crowd at a backlog for several windows");
     set(ask, "hold", "1ms");
     set(ask, "poll-max", "5ms");
     set(ask, "duration", "2500ms");
@@ -487,10 +475,9 @@ static void share_table(struct lb_asking *m)
     const struct lb_section *put = &m->program->sections[LB_S_PUT];
     if (!lb_section_has_param(put, LB_SLOT_CLASS) || m->outlook->features.has_period)
         return;
-    struct lb_ask *ask = add_stressed(m, "drain", NULL, 1500,
-                                      "its put has :class: items of two classes, and workers of "
-                                      "one class each");
-    snprintf(ask->name, sizeof ask->name, "two classes");
+    struct lb_ask *ask = add_named(m, "drain", 1500, "two classes",
+                                   "its put has :class: items of two classes, and workers of "
+                                   "one class each");
     set(ask, "classes", "2");
 }
 
@@ -617,14 +604,11 @@ static void put_again(struct lb_asking *m)
     if (!lb_asking_claims(m, LB_G_UNIQUE))
         return;
     struct lb_ask *ask =
-        add_stressed(m, "steady", NULL, 2000,
-                     "it claims unique: producers put items of one unique key together");
-    snprintf(ask->name, sizeof ask->name, "unique");
+        add_named(m, "steady", 2000, "unique",
+                  "it claims unique: producers put items of one unique key together");
     set_all(ask, at_once);
-    ask =
-        add_stressed(m, "steady", NULL, 2000,
-                     "it claims unique: items of a key are put while one is worked on, or failed");
-    snprintf(ask->name, sizeof ask->name, "unique in hand");
+    ask = add_named(m, "steady", 2000, "unique in hand",
+                    "it claims unique: items of a key are put while one is worked on, or failed");
     set_all(ask, kept);
     if (m->outlook->features.has_error)
         set(ask, "error", "0.2");
@@ -644,8 +628,7 @@ static void stress_queue(struct lb_asking *m)
         add_stressed(m, "overclaim", NULL, 500,
                      "it claims bounded-claim: one worker, counted rows");
     if (f->takes_many) {
-        ask = add_stressed(m, "drain", NULL, 1500, "it has :n: five items in each claim");
-        snprintf(ask->name, sizeof ask->name, "drain by five");
+        ask = add_named(m, "drain", 1500, "drain by five", "it has :n: five items in each claim");
         set(ask, "batch", "5");
     }
     give_back(m);
@@ -657,9 +640,8 @@ static void stress_queue(struct lb_asking *m)
     if (lb_asking_claims(m, LB_G_PRIORITY)) {
         static const char *const few[] = {"backlog",           "300", "hold", "2ms", "priority",
                                           "0:0.4,1:0.3,9:0.3", NULL};
-        ask = add_stressed(m, "drain", NULL, 2000,
-                           "it claims priority: a crowd at a backlog of three priorities");
-        snprintf(ask->name, sizeof ask->name, "priorities");
+        ask = add_named(m, "drain", 2000, "priorities",
+                        "it claims priority: a crowd at a backlog of three priorities");
         set_all(ask, few);
     }
     if (lb_asking_claims(m, LB_G_NO_LOSS) || lb_asking_claims(m, LB_G_NO_DUPLICATE) ||

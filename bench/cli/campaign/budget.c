@@ -19,7 +19,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_ROUNDS = 500, SINGLE_ROUNDS = 3 };
 #define RUN_OVERHEAD_NS UINT64_C(150000000) /* set-up, check and clean-up, before it is known */

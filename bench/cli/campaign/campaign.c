@@ -134,14 +134,6 @@ static int load_baseline(struct lb_scheduler *state)
                    state->outputs.all[0].sink->name);
 }
 
-static bool gives(const struct lb_args *args, const char *key)
-{
-    for (size_t i = 0; i < args->n_overrides; i++)
-        if (strcmp(args->overrides[i].key->name, key) == 0)
-            return true;
-    return false;
-}
-
 /* Rounds go on for a time unless a number of runs was requested, or is needed: a gate compares
  * cells that were run alike. */
 static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
@@ -166,7 +158,7 @@ static int choose_budget(struct lb_scheduler *state, struct lb_error *err)
     if (state->by_budget) {
         report->n_repeat = 1; /* the minimum; the final number is known at the end */
         report->budget_ns = args->budget_ns > 0 ? args->budget_ns : LB_BUDGET_TABLE_NS;
-        report->keeps_length = gives(args, "duration") || gives(args, "warmup");
+        report->keeps_length = lb_args_give(args, "duration") || lb_args_give(args, "warmup");
         snprintf(report->question, sizeof report->question, "--budget %s",
                  args->budget != NULL ? args->budget : "");
     }

@@ -1,12 +1,11 @@
 /* --dry-run: see dry_run.h. */
 #include "dry_run.h"
 
+#include "append.h"
 #include "forecast.h"
 #include "progress.h"
 #include "table.h"
 #include "units.h"
-
-#include <string.h>
 
 static bool ends_by_itself(const struct lb_cell *cell)
 {
@@ -50,18 +49,15 @@ static void describe_run(const struct lb_cell *cell, char *buf, size_t size)
         return;
     }
     lb_format_ns(scenario->duration_ns, length, sizeof length);
-    size_t used;
     if (scenario->drain)
-        used = (size_t)snprintf(buf, size, "until %llu items are done",
-                                (unsigned long long)scenario->backlog);
+        snprintf(buf, size, "until %llu items are done", (unsigned long long)scenario->backlog);
     else if (scenario->count > 0)
-        used = (size_t)snprintf(buf, size, "%llu operations of each worker",
-                                (unsigned long long)scenario->count);
+        snprintf(buf, size, "%llu operations of each worker", (unsigned long long)scenario->count);
     else
-        used = (size_t)snprintf(buf, size, "%s", length);
-    if (scenario->warmup_ns > 0 && used < size)
-        snprintf(buf + used, size - used, " after %s of warm-up",
-                 lb_format_ns(scenario->warmup_ns, warmup, sizeof warmup));
+        snprintf(buf, size, "%s", length);
+    if (scenario->warmup_ns > 0)
+        lb_append(buf, size, " after %s of warm-up",
+                  lb_format_ns(scenario->warmup_ns, warmup, sizeof warmup));
 }
 
 static int print_cells(const struct lb_report *report, bool by_budget, FILE *out)
@@ -89,9 +85,7 @@ static int print_cells(const struct lb_report *report, bool by_budget, FILE *out
         lb_table_add(table, is_skipped ? "0" : runs, LB_INK_PLAIN);
         lb_table_add(table, each, LB_INK_PLAIN);
     }
-    int rc = table == NULL ? -1 : lb_table_print(table, out, false);
-    lb_table_free(table);
-    return rc;
+    return table == NULL ? -1 : lb_table_show(table, 0, NULL, out, false);
 }
 
 /* "about 2 min 5 s", "at least 2 min 5 s, and until the backlogs are empty", ... Returns buf. */

@@ -4,8 +4,6 @@
 #include "forecast.h"
 #include "json_object.h"
 
-#include <string.h>
-
 static json_t *count_or_null(uint64_t count)
 {
     return count > 0 ? lb_json_count(count) : json_null();

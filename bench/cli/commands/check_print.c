@@ -168,11 +168,7 @@ int lb_checked_json(const struct lb_checked *checked, FILE *out, struct lb_error
 static void print_quoted(FILE *out, const char *key, const char *text)
 {
     fprintf(out, "  %s: \"", key);
-    for (; *text != '\0'; text++) {
-        if (*text == '"' || *text == '\\')
-            fputc('\\', out);
-        fputc(*text == '\n' ? ' ' : *text, out);
-    }
+    lb_print_clean(out, text, "\"\\", (const char *const[]){"\\\"", "\\\\"});
     fputs("\"\n", out);
 }
 

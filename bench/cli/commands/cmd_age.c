@@ -90,16 +90,6 @@ static int read_question(const struct lb_age_args *args, struct lb_age_plan *pla
                    args->statistics);
 }
 
-static const struct lb_file *file_for(const struct lb_protocol *protocol, const struct lb_db *db)
-{
-    if (protocol->user_file != NULL)
-        return protocol->user_file;
-    for (size_t i = 0; i < LB_MOST_ENGINES && lb_engines[i] != NULL; i++)
-        if (lb_engines[i]->name == db->name)
-            return protocol->files[i];
-    return NULL;
-}
-
 static enum lb_exit age_one(const struct lb_args *args, struct lb_age_plan *plan,
                             struct lb_age_view *view, const struct lb_protocol *protocol,
                             const struct lb_target *target, struct lb_error *err)
@@ -108,7 +98,7 @@ static enum lb_exit age_one(const struct lb_args *args, struct lb_age_plan *plan
     if (age == NULL)
         return lb_exit_of(lb_fail(err, LB_E_MEMORY, "out of memory"));
     plan->strategy = protocol->strategy;
-    plan->file = file_for(protocol, target->db);
+    plan->file = lb_protocol_file(protocol, target->db);
     plan->target = target;
     view->strategy = protocol->strategy->name;
     view->target = target->db->product;

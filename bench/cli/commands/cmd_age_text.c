@@ -139,13 +139,6 @@ static void print_answer(FILE *out, const struct lb_age_view *view)
         fprintf(out, "%s on %s: nothing was measured.\n", view->strategy, view->target);
 }
 
-static void add_number(struct lb_table *table, double value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.0f", value);
-    lb_table_add(table, text, LB_INK_PLAIN);
-}
-
 static int print_table(FILE *out, const struct lb_age *age)
 {
     struct lb_column columns[LB_AGE_SIZES + 5] = {{"items", false}, {"operation", false}};
@@ -173,7 +166,7 @@ static int print_table(FILE *out, const struct lb_age *age)
             lb_table_add(table, lb_age_op_names[op], LB_INK_PLAIN);
             for (size_t i = 0; i < age->n_sizes; i++)
                 if (i < age->states[s].n_points)
-                    add_number(table, curve->points[i].cost);
+                    lb_table_addf(table, "%.0f", curve->points[i].cost);
                 else
                     lb_table_add(table, "", LB_INK_PLAIN);
             if (growth->law != LB_GROWTH_FLAT)
@@ -181,11 +174,9 @@ static int print_table(FILE *out, const struct lb_age *age)
                          growth->p_most);
             lb_table_add(table, lb_growth_name(growth->law), LB_INK_PLAIN);
             lb_table_add(table, exponent, LB_INK_PLAIN);
-            add_number(table, lb_growth_at(growth, 1e6));
+            lb_table_addf(table, "%.0f", lb_growth_at(growth, 1e6));
         }
-    int r = lb_table_print(table, out, false);
-    lb_table_free(table);
-    return r;
+    return lb_table_show(table, 0, NULL, out, false);
 }
 
 /* Both plans, where an operation is carried out in another way from some size on. */

@@ -4,6 +4,7 @@
  * wherever the section does not say otherwise. Everything is read and parsed before anything is
  * run, so that a mistake in the last section does not cost the time of the first.
  */
+#include "array.h"
 #include "cli.h"
 #include "ini_text.h"
 #include "nearest.h"
@@ -59,13 +60,11 @@ static int take_section(void *arg, int line, const char *name, struct lb_error *
         return lb_fail(err, LB_E_FILE, "[%s]: a name has at most 45 characters", name);
     if (find(experiment, name) != NULL)
         return lb_fail(err, LB_E_FILE, "[%s] is there a second time", name);
-    struct section *grown =
-        realloc(experiment->sections, (experiment->n_sections + 1) * sizeof *grown);
-    if (grown == NULL)
+    struct section *section =
+        lb_array_add(&experiment->sections, &experiment->n_sections, sizeof *section);
+    if (section == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    experiment->sections = grown;
-    struct section *section = &grown[experiment->n_sections++];
-    *section = (struct section){.line = line};
+    section->line = line;
     snprintf(section->name, sizeof section->name, "%s", name);
     lb_clean_text(section->name);
     return 0;
@@ -79,11 +78,9 @@ static int take_pair(void *arg, int line, const char *name, const char *key, con
     if (section == NULL)
         return lb_fail(err, LB_E_FILE, "%s stands before the first section; [global] is for all",
                        key);
-    struct pair *grown = realloc(section->pairs, (section->n_pairs + 1) * sizeof *grown);
-    if (grown == NULL)
+    struct pair *pair = lb_array_add(&section->pairs, &section->n_pairs, sizeof *pair);
+    if (pair == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    section->pairs = grown;
-    struct pair *pair = &grown[section->n_pairs++];
     *pair = (struct pair){line, strdup(key), strdup(value)};
     return pair->key != NULL && pair->value != NULL ? 0
                                                     : lb_fail(err, LB_E_MEMORY, "out of memory");

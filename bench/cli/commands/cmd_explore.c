@@ -337,16 +337,6 @@ static bool is_judged(const struct lb_explored *explored)
     return judged;
 }
 
-static const struct lb_file *file_for(const struct lb_protocol *protocol, const struct lb_db *db)
-{
-    if (protocol->user_file != NULL)
-        return protocol->user_file;
-    for (size_t i = 0; i < LB_MOST_ENGINES && lb_engines[i] != NULL; i++)
-        if (lb_engines[i]->name == db->name)
-            return protocol->files[i];
-    return NULL;
-}
-
 static enum lb_exit explore_one(const struct lb_args *args, const struct lb_selection *selection,
                                 const struct lb_explore_plan *asked,
                                 const struct lb_protocol *protocol, const struct lb_place *place,
@@ -360,7 +350,7 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
     struct lb_explore_plan plan = *asked;
     plan.strategy = &strategy;
     plan.target = &place->target;
-    plan.file = file_for(protocol, place->target.db);
+    plan.file = lb_protocol_file(protocol, place->target.db);
     plan.settings = selection->settings;
     plan.n_settings = selection->n_settings;
     struct lb_explore_view view = {.shown = !args->quiet && lb_terminal_is(STDERR_FILENO),

@@ -3,9 +3,11 @@
  * Each selected strategy x target x scenario is a plan. Its runs become cells of the report, one
  * for each number of workers and for each rate, so that all that reads results reads these too.
  */
+#include "array.h"
 #include "campaign.h"
 #include "combinations.h"
 #include "dry_run.h"
+#include "order.h"
 #include "plan.h"
 #include "schedule.h"
 #include "units.h"
@@ -36,14 +38,6 @@ struct planner {
 
 /* --- the question --- */
 
-static int ascending(const void *a, const void *b)
-{
-    uint64_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return (x > y) - (x < y);
-}
-
 /* One number is the most that may be used: some are measured up to it. */
 static void spread(struct lb_plan_question *question)
 {
@@ -70,7 +64,7 @@ static int read_levels(struct lb_plan_question *question, const char *list, stru
             *level == 0)
             return lb_fail(err, LB_E_USAGE, "option --workers: '%s' is not a number above 0", text);
     }
-    qsort(question->levels, n, sizeof question->levels[0], ascending);
+    qsort(question->levels, n, sizeof question->levels[0], lb_order_u64);
     if (n == 1 && question->levels[0] >= LB_USL_MIN_LEVELS)
         spread(question);
     return 0;
@@ -195,25 +189,17 @@ static int copy_args(struct planner *planner, const struct lb_args *args, struct
 
 /* --- the lab --- */
 
-static bool is_given(const struct lb_args *args, const char *name)
-{
-    for (size_t i = 0; i < args->n_overrides; i++)
-        if (strcmp(args->overrides[i].key->name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Sets a plan's defaults: runs that are long enough, and no bound on waits, which grow with the
  * workers by design. */
 static void adapt(const struct lb_args *args, struct lb_scenario *scenario)
 {
-    if (!is_given(args, "duration"))
+    if (!lb_args_give(args, "duration"))
         scenario->duration_ns = DURATION_NS;
-    if (!is_given(args, "warmup"))
+    if (!lb_args_give(args, "warmup"))
         scenario->warmup_ns = scenario->drain ? 0 : WARMUP_NS;
-    if (!is_given(args, "progress-bound"))
+    if (!lb_args_give(args, "progress-bound"))
         scenario->progress_bound_ns = 0;
-    if (!is_given(args, "backlog") && scenario->drain && scenario->backlog < BACKLOG)
+    if (!lb_args_give(args, "backlog") && scenario->drain && scenario->backlog < BACKLOG)
         scenario->backlog = BACKLOG;
 }
 
@@ -233,15 +219,13 @@ static int find_cell(struct planner *planner, const struct lb_cell *template,
             return 0;
         }
     }
-    struct lb_cell *grown = realloc(report->cells, (report->n_cells + 1) * sizeof *report->cells);
     struct lb_setting *settings = calloc(template->n_settings + 1, sizeof *settings);
-    if (grown != NULL)
-        report->cells = grown;
-    if (grown == NULL || settings == NULL) {
+    struct lb_cell *cell =
+        settings != NULL ? lb_array_add(&report->cells, &report->n_cells, sizeof *cell) : NULL;
+    if (cell == NULL) {
         free(settings);
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     }
-    struct lb_cell *cell = &grown[report->n_cells++];
     *cell = *template;
     cell->settings = settings;
     if (template->n_settings > 0)
@@ -415,7 +399,7 @@ static void tell_hold(const struct planner *planner)
 {
     const struct lb_scenario *scenario = &planner->plans[0].scenario;
     char text[32];
-    if (is_given(&planner->args, "hold"))
+    if (lb_args_give(&planner->args, "hold"))
         return;
     if (scenario->hold_ns == 0)
         fputs("lockbench: jobs take no time in this plan: --hold TIME says how long one takes\n",

@@ -1,6 +1,7 @@
 /* lockbench list results: what -o and --save have stored, oldest name first. */
 #include "list_results.h"
 
+#include "append.h"
 #include "json_object.h"
 #include "regression.h"
 #include "table.h"
@@ -47,7 +48,7 @@ static void verdict(const struct lb_stored *result, char *buf, size_t size)
 static void describe(const struct lb_stored *result, char cells[][CELL])
 {
     const char *command = json_string_value(json_object_get(result->json, "command"));
-    size_t n_runs = 0, used = 0;
+    size_t n_runs = 0;
     for (size_t i = 0; i < result->n_cells; i++)
         n_runs += result->cells[i].n_runs;
     snprintf(cells[1], CELL, "%s", result->started);
@@ -55,10 +56,10 @@ static void describe(const struct lb_stored *result, char cells[][CELL])
     snprintf(cells[3], CELL, "%zu", result->n_cells);
     snprintf(cells[4], CELL, "%zu", n_runs);
     verdict(result, cells[5], CELL);
-    for (size_t i = 0; i < result->n_cells && used < CELL; i++)
+    for (size_t i = 0; i < result->n_cells; i++)
         if (!was_before(result, i))
-            used += (size_t)snprintf(cells[6] + used, CELL - used, "%s%s", used > 0 ? "," : "",
-                                     result->cells[i].strategy);
+            lb_append(cells[6], CELL, "%s%s", cells[6][0] != '\0' ? "," : "",
+                      result->cells[i].strategy);
 }
 
 /* Unreadable results are in the list all the same, with the reason. */

@@ -6,8 +6,6 @@
 #include "json_object.h"
 #include "nearest.h"
 
-#include <string.h>
-
 static json_t *engines_of(const struct lb_strategy *strategy)
 {
     struct lb_object engines = lb_list_new();

@@ -1,6 +1,7 @@
 /* The regression gate: see regression.h. */
 #include "regression.h"
 
+#include "append.h"
 #include "nearest.h"
 #include "ranking.h"
 #include "servers.h"
@@ -87,12 +88,10 @@ static const char *name_saved(const char *directory, const char *wanted, char *b
     for (long i = 0; i < n; i++)
         lb_nearest_offer(&nearest, names[i]);
     lb_nearest_text(&nearest, buf, size);
-    size_t used = strlen(buf);
     if (n <= 0)
         snprintf(buf, size, "; %s has no result yet: --save NAME makes one", directory);
-    for (long i = 0; i < n && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%s%s", i == 0 ? "; " : ", ",
-                                 i == 0 ? "there are " : "", names[i]);
+    for (long i = 0; i < n; i++)
+        lb_append(buf, size, "%s%s", i == 0 ? "; there are " : ", ", names[i]);
     lb_result_names_free(names, n);
     return buf;
 }

@@ -1,6 +1,7 @@
 /* Progress on stderr: see progress.h. */
 #include "progress.h"
 
+#include "append.h"
 #include "clock.h"
 #include "terminal.h"
 #include "units.h"
@@ -24,23 +25,20 @@ static void figures(const struct lb_progress_view *view, const struct lb_progres
 {
     char rate[32], p50[32], p99[32];
     bool runs = strcmp(progress->phase, "running") == 0;
-    size_t used = 0;
     if (runs && progress->fraction >= 0)
-        used = (size_t)snprintf(buf, size, "%.0f %%",
-                                (progress->fraction > 1 ? 1 : progress->fraction) * 100);
+        snprintf(buf, size, "%.0f %%", (progress->fraction > 1 ? 1 : progress->fraction) * 100);
     else
-        used = (size_t)snprintf(buf, size, "%s", progress->phase);
-    if (progress->n_overlaps > 0 && used < size)
-        used += (size_t)snprintf(buf + used, size - used, " %llu OVERLAPS",
-                                 (unsigned long long)progress->n_overlaps);
-    if ((runs || strcmp(progress->phase, "warm-up") == 0) && used < size)
-        used += (size_t)snprintf(buf + used, size - used, " %s/s",
-                                 lb_format_count(progress->successes_per_s, rate, sizeof rate));
-    if (view->p50_ns > 0 && used < size)
-        snprintf(buf + used, size - used, " p50 %s p99 %s busy %.0f %%",
-                 lb_format_ns(view->p50_ns, p50, sizeof p50),
-                 view->p99_ns > 0 ? lb_format_ns(view->p99_ns, p99, sizeof p99) : "n/a",
-                 view->busy_share * 100);
+        snprintf(buf, size, "%s", progress->phase);
+    if (progress->n_overlaps > 0)
+        lb_append(buf, size, " %llu OVERLAPS", (unsigned long long)progress->n_overlaps);
+    if (runs || strcmp(progress->phase, "warm-up") == 0)
+        lb_append(buf, size, " %s/s",
+                  lb_format_count(progress->successes_per_s, rate, sizeof rate));
+    if (view->p50_ns > 0)
+        lb_append(buf, size, " p50 %s p99 %s busy %.0f %%",
+                  lb_format_ns(view->p50_ns, p50, sizeof p50),
+                  view->p99_ns > 0 ? lb_format_ns(view->p99_ns, p99, sizeof p99) : "n/a",
+                  view->busy_share * 100);
 }
 
 char *lb_format_span(uint64_t ns, char *buf, size_t size)

@@ -1,6 +1,7 @@
 /* --top: see top.h. */
 #include "top.h"
 
+#include "append.h"
 #include "clock.h"
 #include "terminal.h"
 #include "text_clean.h"
@@ -94,19 +95,17 @@ static void print_rates(struct picture *p, const struct lb_top *top)
     char text[LB_TOP_RATES * 4 + 64] = "";
     double most = 0;
     size_t kept = top->n_rates < LB_TOP_RATES ? top->n_rates : LB_TOP_RATES, room = p->columns - 14;
-    size_t n = kept < room ? kept : room, used = 0;
+    size_t n = kept < room ? kept : room;
     for (size_t i = top->n_rates - n; i < top->n_rates; i++)
         if (top->rates[i % LB_TOP_RATES] > most)
             most = top->rates[i % LB_TOP_RATES];
-    for (size_t i = top->n_rates - n; i < top->n_rates && used < sizeof text; i++) {
+    for (size_t i = top->n_rates - n; i < top->n_rates; i++) {
         int level = most > 0 ? (int)(8 * top->rates[i % LB_TOP_RATES] / most + 0.5) : 0;
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s",
-                                 top->is_utf8 ? eighths[level] : ascii[level]);
+        lb_append(text, sizeof text, "%s", top->is_utf8 ? eighths[level] : ascii[level]);
     }
     char rate[24];
-    if (n > 0 && used < sizeof text)
-        snprintf(text + used, sizeof text - used, " to %s/s",
-                 lb_format_count(most, rate, sizeof rate));
+    if (n > 0)
+        lb_append(text, sizeof text, " to %s/s", lb_format_count(most, rate, sizeof rate));
     line(p, text);
 }
 

@@ -1,4 +1,5 @@
 /* Arguments: see args.h. popt's own --help would exit; ours is an ordinary flag. */
+#include "array.h"
 #include "cli.h"
 #include "combinations.h"
 #include "flag.h"
@@ -394,18 +395,13 @@ static void make_tables(struct tables *tables, const struct lb_command *command)
 
 int lb_words_add(struct lb_words *words, const char *word, size_t n, struct lb_error *err)
 {
-    if (words->n == words->room) {
-        size_t room = words->room * 2 + 8;
-        char **grown = realloc(words->words, room * sizeof *grown);
-        if (grown == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
-        words->words = grown;
-        words->room = room;
-    }
     char *copy = strndup(word, n);
-    if (copy == NULL)
+    char **place = copy != NULL ? lb_array_add(&words->words, &words->n, sizeof *place) : NULL;
+    if (place == NULL) {
+        free(copy);
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    words->words[words->n++] = copy;
+    }
+    *place = copy;
     return 0;
 }
 
@@ -422,16 +418,10 @@ static int add_override(struct lb_args *args, const struct lb_key *key, char *va
                         struct lb_error *err)
 {
     int rc = lb_sweep_check(key, value, err);
-    if (rc == 0 && args->n_overrides == args->overrides_room) {
-        size_t room = args->overrides_room * 2 + 8;
-        struct lb_override *grown = realloc(args->overrides, room * sizeof *grown);
-        if (grown == NULL)
-            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-        else {
-            args->overrides = grown;
-            args->overrides_room = room;
-        }
-    }
+    struct lb_override *override =
+        rc == 0 ? lb_array_add(&args->overrides, &args->n_overrides, sizeof *override) : NULL;
+    if (rc == 0 && override == NULL)
+        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
     if (rc != 0) {
         free(value);
         if (rc == LB_E_USAGE) { /* "workers: ..." becomes "option --workers: ..." */
@@ -440,7 +430,7 @@ static int add_override(struct lb_args *args, const struct lb_key *key, char *va
         }
         return rc;
     }
-    args->overrides[args->n_overrides++] = (struct lb_override){key, value};
+    *override = (struct lb_override){key, value};
     return 0;
 }
 
@@ -651,26 +641,28 @@ int lb_args_parse(struct lb_args *args, const struct lb_command *command, int ar
 
 void lb_args_release(struct lb_args *args)
 {
-    lb_words_release(&args->strategies);
-    lb_words_release(&args->targets);
-    lb_words_release(&args->scenarios);
-    lb_words_release(&args->options);
-    lb_words_release(&args->metrics);
-    lb_words_release(&args->formats);
-    lb_words_release(&args->allowed);
     lb_words_release(&args->positional);
-    lb_words_release(&args->after_setup);
     for (size_t i = 0; i < args->n_overrides; i++)
         free(args->overrides[i].value);
     free(args->overrides);
-    for (size_t i = 0; i < FLAGS; i++) {
-        if (flags[i].kind != FLAG_TEXT)
-            continue;
-        char **text = (char **)(void *)((char *)args + flags[i].offset);
-        free(*text);
-        *text = NULL; /* two commands may have a flag of the same name */
+    for (size_t i = 0; i < FLAGS; i++) { /* two commands may have a flag of the same name */
+        void *value = (char *)args + flags[i].offset;
+        if (flags[i].kind == FLAG_WORDS) {
+            lb_words_release(value);
+        } else if (flags[i].kind == FLAG_TEXT) {
+            free(*(char **)value);
+            *(char **)value = NULL;
+        }
     }
     *args = (struct lb_args){0};
+}
+
+bool lb_args_give(const struct lb_args *args, const char *key)
+{
+    for (size_t i = 0; i < args->n_overrides; i++)
+        if (strcmp(args->overrides[i].key->name, key) == 0)
+            return true;
+    return false;
 }
 
 enum lb_args_kind lb_args_kind(const struct lb_command *command, const char *name)

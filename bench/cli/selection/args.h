@@ -36,7 +36,7 @@ enum lb_flag_group {
 
 struct lb_words {
     char **words;
-    size_t n, room;
+    size_t n;
 };
 
 struct lb_override {
@@ -80,7 +80,7 @@ struct lb_args {
     struct lb_plan_args plan;
     struct lb_age_args age;
     struct lb_override *overrides; /* in the order given */
-    size_t n_overrides, overrides_room;
+    size_t n_overrides;
     /* Made from the above by lb_args_parse. */
     uint64_t seed_number; /* drawn if none was given */
     uint64_t n_repeat;
@@ -92,6 +92,8 @@ struct lb_args {
 int lb_args_parse(struct lb_args *args, const struct lb_command *command, int argc, char **argv,
                   struct lb_error *err);
 void lb_args_release(struct lb_args *args);
+/* True if a flag sets this key of the scenario. */
+bool lb_args_give(const struct lb_args *args, const char *key);
 
 enum lb_args_kind {
     LB_ARGS_UNKNOWN,   /* the command has no such option */

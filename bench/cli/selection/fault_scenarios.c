@@ -8,6 +8,7 @@
  */
 #include "fault_scenarios.h"
 
+#include "array.h"
 #include "fault_kind.h"
 #include "nearest.h"
 
@@ -78,24 +79,11 @@ int lb_fault_preset(struct lb_scenario *scenario, const char *fault, struct lb_e
 static int add(struct lb_question **questions, size_t *n, const struct lb_question *base,
                const struct preset *preset, struct lb_error *err)
 {
-    struct lb_question *grown = realloc(*questions, (*n + 1) * sizeof *grown);
-    if (grown == NULL)
+    struct lb_question *question = lb_array_add(questions, n, sizeof *question);
+    if (question == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    *questions = grown;
-    struct lb_question *question = &grown[(*n)++];
     *question = *base;
     return put_under(&question->scenario, preset, err);
-}
-
-static bool is_in(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-    for (const char *at = list; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, n) == 0 && (at[n] == ',' || at[n] == '\0'))
-            return true;
-    }
-    return false;
 }
 
 static int check_list(const char *list, struct lb_error *err)
@@ -131,7 +119,7 @@ int lb_select_faults(struct lb_selection *selection, const char *list, struct lb
         const struct lb_question *base = &selection->questions[q];
         struct preset preset;
         for (size_t i = 0; rc == 0 && preset_at(i, base->scenario.shape == LB_LOCK, &preset); i++)
-            if (is_in(list, "all") || is_in(list, preset.name))
+            if (lb_is_listed("all", list) || lb_is_listed(preset.name, list))
                 rc = add(&questions, &n, base, &preset, err);
     }
     if (rc != 0) {

@@ -1,10 +1,10 @@
 /* Which formats each command has: see format_names.h. */
 #include "format_names.h"
 
+#include "append.h"
 #include "cli.h"
 #include "nearest.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Of commands that print one thing, and run no campaign. */
@@ -58,14 +58,12 @@ char *lb_formats_text(const struct lb_format_names *formats, const char *last, c
                       size_t size)
 {
     buf[0] = '\0';
-    for (size_t i = 0; i < formats->n; i++) {
-        size_t used = strlen(buf);
-        snprintf(buf + used, size - used, "%s%s",
-                 i == 0                ? ""
-                 : i + 1 == formats->n ? last
-                                       : ", ",
-                 formats->names[i]);
-    }
+    for (size_t i = 0; i < formats->n; i++)
+        lb_append(buf, size, "%s%s",
+                  i == 0                ? ""
+                  : i + 1 == formats->n ? last
+                                        : ", ",
+                  formats->names[i]);
     return buf;
 }
 

@@ -7,14 +7,6 @@
 
 enum { CELL_MS = 1000 };
 
-static bool is_given(const struct lb_args *args, const char *key)
-{
-    for (size_t i = 0; i < args->n_overrides; i++)
-        if (strcmp(args->overrides[i].key->name, key) == 0)
-            return true;
-    return false;
-}
-
 static bool is_known_to_stall(const struct lb_strategy *strategy)
 {
     for (const struct lb_break *b = strategy->breaks; b != NULL && b->why != NULL; b++)
@@ -31,13 +23,13 @@ static void shorten(struct lb_scenario *scenario, const struct lb_strategy *stra
 {
     bool is_usual =
         strcmp(scenario->name, "mutex-hot") == 0 || strcmp(scenario->name, "drain") == 0;
-    if (!is_given(args, "warmup"))
+    if (!lb_args_give(args, "warmup"))
         scenario->warmup_ns = 0;
     if (is_known_to_stall(strategy))
         return;
-    if (!is_given(args, "progress-bound"))
+    if (!lb_args_give(args, "progress-bound"))
         scenario->progress_bound_ns = 0;
-    if (is_usual && !scenario->drain && !is_given(args, "duration"))
+    if (is_usual && !scenario->drain && !lb_args_give(args, "duration"))
         scenario->duration_ns = CELL_MS * UINT64_C(1000000);
 }
 
@@ -59,7 +51,7 @@ bool lb_levels_include(const struct lb_db *db, const struct lb_scenario *scenari
 {
     if (db == NULL)
         return level == LB_ISO_DEFAULT;
-    if (scenario->isolation == LB_ISO_DEFAULT && is_given(args, "isolation"))
+    if (scenario->isolation == LB_ISO_DEFAULT && lb_args_give(args, "isolation"))
         return level == db->default_isolation;
     return scenario->isolation != LB_ISO_DEFAULT ? level == scenario->isolation
                                                  : (db->isolations & LB_ISO_BIT(level)) != 0;

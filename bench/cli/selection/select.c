@@ -3,6 +3,7 @@
 #include "select.h"
 #include "select_parts.h"
 
+#include "array.h"
 #include "cli.h"
 #include "combinations.h"
 #include "fault_scenarios.h"
@@ -21,24 +22,13 @@ static bool is_path(const char *word, const char *ending)
     return strchr(word, '/') != NULL || (n > e && strcmp(word + n - e, ending) == 0);
 }
 
-void *lb_select_grow(void *array, size_t n, size_t size, struct lb_error *err)
-{
-    void *grown = realloc(array, (n + 1) * size);
-    if (grown == NULL)
-        lb_fail(err, LB_E_MEMORY, "out of memory");
-    else
-        memset((char *)grown + n * size, 0, size);
-    return grown;
-}
-
 static struct lb_protocol *add_protocol(struct lb_selection *selection, struct lb_error *err)
 {
-    struct lb_protocol *grown =
-        lb_select_grow(selection->protocols, selection->n_protocols, sizeof *grown, err);
-    if (grown == NULL)
-        return NULL;
-    selection->protocols = grown;
-    return &grown[selection->n_protocols++];
+    struct lb_protocol *protocol =
+        lb_array_add(&selection->protocols, &selection->n_protocols, sizeof *protocol);
+    if (protocol == NULL)
+        lb_fail(err, LB_E_MEMORY, "out of memory");
+    return protocol;
 }
 
 static int add_strategy(struct lb_selection *selection, const struct lb_strategy *strategy,
@@ -365,12 +355,10 @@ static int name_place(struct lb_selection *selection, struct lb_place *place, co
 static int add_place(struct lb_selection *selection, const char *uri, struct lb_error *err)
 {
     size_t length = name_length(uri);
-    struct lb_place *grown =
-        lb_select_grow(selection->places, selection->n_places, sizeof *grown, err);
-    if (grown == NULL)
-        return err->code;
-    selection->places = grown;
-    struct lb_place *place = &grown[selection->n_places];
+    struct lb_place *place = lb_array_add(&selection->places, &selection->n_places, sizeof *place);
+    if (place == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    selection->n_places--; /* not before it is whole */
     int rc = lb_target_parse(length > 0 ? uri + length + 1 : uri, &place->target, err);
     if (rc != 0)
         return rc < 0 ? lb_fail_prefix(err, "option -d") : rc;
@@ -410,6 +398,16 @@ int lb_select_connect(struct lb_selection *selection, struct lb_error *err)
     return 0;
 }
 
+const struct lb_file *lb_protocol_file(const struct lb_protocol *protocol, const struct lb_db *db)
+{
+    if (protocol->user_file != NULL)
+        return protocol->user_file;
+    for (size_t e = 0; e < LB_MOST_ENGINES && lb_engines[e] != NULL; e++)
+        if (lb_engines[e]->name == db->name)
+            return protocol->files[e];
+    return NULL;
+}
+
 int lb_select_versions(struct lb_selection *selection, struct lb_error *err)
 {
     bool is_asked = false;
@@ -442,17 +440,19 @@ static int add_question(struct lb_selection *selection, const char *name, bool u
     (void)unused;
     if (find_question(selection, name) != NULL)
         return 0;
-    struct lb_question *grown =
-        lb_select_grow(selection->questions, selection->n_questions, sizeof *grown, err);
-    if (grown == NULL)
-        return err->code;
-    selection->questions = grown;
-    int rc = lb_scenario_load(name, &grown[selection->n_questions].scenario, err);
+    struct lb_scenario scenario;
+    int rc = lb_scenario_load(name, &scenario, err);
     if (rc == 0)
         rc = lb_words_add(&selection->texts, name, strlen(name), err);
-    if (rc == 0)
-        grown[selection->n_questions++].path = selection->texts.words[selection->texts.n - 1];
-    return rc;
+    if (rc != 0)
+        return rc;
+    struct lb_question *question =
+        lb_array_add(&selection->questions, &selection->n_questions, sizeof *question);
+    if (question == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    question->scenario = scenario;
+    question->path = selection->texts.words[selection->texts.n - 1];
+    return 0;
 }
 
 bool lb_select_plans(const struct lb_protocol *protocol, const struct lb_args *args,
@@ -525,19 +525,17 @@ int lb_select_setting(struct lb_selection *selection, const char *text, size_t l
     if (value == NULL || value == text)
         return lb_fail(err, LB_E_USAGE, "option --opt: '%.*s' is not NAME=VALUE", (int)length,
                        text);
-    struct lb_setting *grown =
-        lb_select_grow(selection->settings, selection->n_settings, sizeof *grown, err);
-    if (grown == NULL)
-        return err->code;
-    selection->settings = grown;
     int rc = lb_words_add(&selection->texts, text, (size_t)(value - text), err);
     if (rc == 0)
         rc = lb_words_add(&selection->texts, value + 1, length - (size_t)(value + 1 - text), err);
     if (rc != 0)
         return rc;
     const struct lb_words *texts = &selection->texts;
-    grown[selection->n_settings++] =
-        (struct lb_setting){texts->words[texts->n - 2], texts->words[texts->n - 1]};
+    struct lb_setting *setting =
+        lb_array_add(&selection->settings, &selection->n_settings, sizeof *setting);
+    if (setting == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    *setting = (struct lb_setting){texts->words[texts->n - 2], texts->words[texts->n - 1]};
     return 0;
 }
 

@@ -21,6 +21,9 @@ struct lb_protocol {
     struct lb_file *files[LB_MOST_ENGINES]; /* of a built-in one, by engine; NULL: none */
 };
 
+/* Its statements for an engine; NULL: it has none. */
+const struct lb_file *lb_protocol_file(const struct lb_protocol *protocol, const struct lb_db *db);
+
 struct lb_place {
     struct lb_target target;
     uint64_t caps;          /* 0 until connected */

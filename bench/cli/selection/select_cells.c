@@ -3,22 +3,13 @@
 #include "select.h"
 #include "select_parts.h"
 
+#include "array.h"
 #include "demand.h"
 #include "levels.h"
 #include "nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const struct lb_file *file_for(const struct lb_protocol *protocol, const struct lb_db *db)
-{
-    if (protocol->user_file != NULL)
-        return protocol->user_file;
-    for (size_t e = 0; e < LB_MOST_ENGINES && lb_engines[e] != NULL; e++)
-        if (lb_engines[e]->name == db->name)
-            return protocol->files[e];
-    return NULL;
-}
 
 /* The user's settings that this strategy has, or those of a known break ("form=in"). */
 static int add_settings(struct lb_selection *selection, const struct lb_protocol *protocol,
@@ -107,11 +98,9 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
                     const char *of_break, struct lb_report *report, struct lb_error *err)
 {
     const struct lb_strategy *strategy = protocol->strategy;
-    struct lb_cell *grown = lb_select_grow(report->cells, report->n_cells, sizeof *grown, err);
-    if (grown == NULL)
-        return err->code;
-    report->cells = grown;
-    struct lb_cell *cell = &grown[report->n_cells++];
+    struct lb_cell *cell = lb_array_add(&report->cells, &report->n_cells, sizeof *cell);
+    if (cell == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
     cell->strategy = strategy;
     cell->strategy_path = protocol->path;
     cell->scenario = question->scenario;
@@ -121,7 +110,7 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
     cell->after_setup = strategy->no_database ? NULL : place->after_setup;
     cell->after_setup_path = place->after_setup_path;
     cell->target = strategy->no_database ? NULL : &place->target;
-    cell->file = strategy->no_database ? NULL : file_for(protocol, place->target.db);
+    cell->file = strategy->no_database ? NULL : lb_protocol_file(protocol, place->target.db);
     snprintf(cell->engine, sizeof cell->engine, "%s",
              strategy->no_database ? "memory" : place->engine);
     snprintf(cell->name, sizeof cell->name, of_break != NULL ? "%s[%s]" : "%s",
@@ -312,15 +301,15 @@ static int add_outlook(struct lb_selection *selection, const struct lb_args *arg
                             probe.settings, probe.n_settings, &program, err);
     if (rc == 0) {
         outlook = malloc(sizeof *outlook);
-        struct lb_outlook **grown =
-            lb_select_grow(selection->outlooks, selection->n_outlooks, sizeof *grown, err);
-        if (grown != NULL)
-            selection->outlooks = grown;
-        if (outlook == NULL || grown == NULL) {
+        struct lb_outlook **kept =
+            outlook != NULL
+                ? lb_array_add(&selection->outlooks, &selection->n_outlooks, sizeof *kept)
+                : NULL;
+        if (kept == NULL) {
             free(outlook);
             rc = lb_fail(err, LB_E_MEMORY, "out of memory");
         } else {
-            selection->outlooks[selection->n_outlooks++] = outlook;
+            *kept = outlook;
             const struct lb_outlook_site site = {.db = place->target.db,
                                                  .has_several = (place->caps & LB_CAP_REPLICA) != 0,
                                                  .fails_over = args->failover != NULL};

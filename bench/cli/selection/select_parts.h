@@ -6,9 +6,6 @@
 
 #include "nearest.h"
 
-/* Room for one more, zeroed; arrays here are short and grow one by one. NULL: out of memory, array
- * stays as it is. */
-void *lb_select_grow(void *array, size_t n, size_t size, struct lb_error *err);
 /* Adds "name=value", the first length bytes of text. 0, LB_E_USAGE or LB_E_MEMORY. */
 int lb_select_setting(struct lb_selection *selection, const char *text, size_t length,
                       struct lb_error *err);
