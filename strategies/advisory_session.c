@@ -22,11 +22,7 @@ const struct lb_strategy lb_strategy_advisory_session = {
               LB_G_BIT(LB_G_RECOVERY),
     .breaks =
         (const struct lb_break[]){
-            {.guarantee = LB_G_EXCLUSIVE,
-             .engines = "mariadb",
-             .topologies = "galera",
-             .scenario = "mutex-hot",
-             .why = "GET_LOCK locks on one Galera node only"},
+            LB_BREAKS_ON_GALERA("GET_LOCK locks on one Galera node only"),
             {0},
         },
     .twin = "advisory-xact",

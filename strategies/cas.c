@@ -24,10 +24,7 @@ const struct lb_strategy lb_strategy_cas = {
     .twin = "naive-claim",
     .options =
         (const struct lb_option[]){
-            {.name = "recurring",
-             .default_value = "no",
-             .choices = (const char *const[]){"no", "yes", NULL},
-             .help = "complete items are due again after the scenario's period"},
+            LB_OPTION_RECURRING,
             {0},
         },
     .flow = &lb_ordinary_flow,

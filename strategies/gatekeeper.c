@@ -42,10 +42,7 @@ const struct lb_strategy lb_strategy_gatekeeper = {
              .choices = (const char *const[]){"commit", "published", NULL},
              .help = "the lock is released by the COMMIT, or, as published, before it with hints "
                      "inside"},
-            {.name = "recurring",
-             .default_value = "no",
-             .choices = (const char *const[]){"no", "yes", NULL},
-             .help = "complete items are due again after the scenario's period"},
+            LB_OPTION_RECURRING,
             {0},
         },
     .flow = &lb_ordinary_flow,

@@ -29,10 +29,7 @@ const struct lb_strategy lb_strategy_lease_queue = {
     .twin = "complete-by-id",
     .options =
         (const struct lb_option[]){
-            {.name = "recurring",
-             .default_value = "no",
-             .choices = (const char *const[]){"no", "yes", NULL},
-             .help = "complete items are due again after the scenario's period"},
+            LB_OPTION_RECURRING,
             {.name = "done",
              .default_value = "keep",
              .choices = (const char *const[]){"keep", "delete", NULL},

@@ -22,11 +22,7 @@ const struct lb_strategy lb_strategy_row_lock = {
               LB_G_BIT(LB_G_RECOVERY),
     .breaks =
         (const struct lb_break[]){
-            {.guarantee = LB_G_EXCLUSIVE,
-             .engines = "mariadb",
-             .topologies = "galera",
-             .scenario = "mutex-hot",
-             .why = "a Galera node does not know the row locks of the others"},
+            LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others"),
             {0},
         },
     .twin = "row-lock-nowait",

@@ -257,6 +257,19 @@ struct lb_break {
     const char *topologies; /* of servers, "galera", see lb_db.facts; NULL: any, and none */
 };
 
+/* Rows that several descriptors have. */
+#define LB_BREAKS_ON_GALERA(reason)                                                                \
+    {                                                                                              \
+        .guarantee = LB_G_EXCLUSIVE, .engines = "mariadb", .topologies = "galera",                 \
+        .scenario = "mutex-hot", .why = (reason)                                                   \
+    }
+#define LB_OPTION_RECURRING                                                                        \
+    {                                                                                              \
+        .name = "recurring", .default_value = "no",                                                \
+        .choices = (const char *const[]){"no", "yes", NULL},                                       \
+        .help = "complete items are due again after the scenario's period"                         \
+    }
+
 /* Guarantees that every strategy with committed grants breaks if an acknowledged commit is lost.
  * `why` NULL ends. */
 extern const struct lb_break lb_replication_breaks[];
