@@ -84,6 +84,7 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     options.alike = testbed->are_alike ? testbed->alike : NULL;
     options.deadline_ns = plan->time_ns > 0 ? testbed->start_ns + plan->time_ns : 0;
     options.audit = audit;
+    options.enough = plan->watch != NULL ? plan->watch->enough : NULL;
     bound_statements(options.deadline_ns);
     int r = search(testbed, &options, ret, err);
     if (r != 0 || !testbed->doubts)
@@ -434,6 +435,14 @@ static void set_verdicts(const struct lb_testbed *testbed, struct lb_explored *e
     }
 }
 
+static bool has_alike(const struct lb_testbed *testbed)
+{
+    for (uint32_t i = 1; i < testbed->n_tasks && testbed->are_alike; i++)
+        if (testbed->alike[i] == testbed->alike[i - 1])
+            return true;
+    return false;
+}
+
 static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
     const struct lb_search_result *search = &explored->search;
@@ -441,6 +450,7 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
     char *text = explored->bounds, share[32];
     size_t size = sizeof explored->bounds, n = 0;
     explored->complete = search->complete && testbed->n_given_up == 0 && !testbed->is_coarse;
+    explored->is_distinct = !has_alike(testbed);
     explored->stopped_at_first =
         search->violated != 0 && !options->all && !search->interrupted && !search->timed_out;
     if (options->random > 0)

@@ -38,6 +38,7 @@ struct lb_explore_watch {
     void (*ended)(void *arg, const char *state, int violated);
     void (*anew)(void *arg); /* the search starts again: its results so far are void */
     void *arg;
+    const bool *enough; /* the search ends when it is true; NULL: it never is */
 };
 
 enum { LB_EXPLORE_RESOURCES = 4 };
@@ -69,6 +70,8 @@ struct lb_explore_plan {
         cancels; /* lock: a worker that is refused gives up, except in the last of several rounds */
     bool others; /* queue: items of another class lie in the table, one in each state */
     uint32_t batch; /* queue: items per claim */
+    bool whole; /* a transaction is one step: its locks keep no other worker waiting. Not for holds
+                   that are transactions */
     uint32_t polls; /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
     int64_t skew_ms; /* of the workers' own clocks: the first is ahead by this, the next behind */
@@ -126,6 +129,7 @@ struct lb_explored {
     uint64_t n_statements; /* executed, of all schedules */
     bool complete;         /* every schedule that matters, and no bound cut any */
     bool stopped_at_first; /* at the first violation, as requested */
+    bool is_distinct;      /* no two workers were taken to be alike */
     char bounds[400];      /* the bounds that cut the search, in words; "" */
     char inside[500];      /* violations that the inside of a statement may hide, in words; "" */
     uint64_t n_replays;    /* while shrinking */

@@ -43,6 +43,7 @@ struct lb_explored_ask {
     bool errors, cancels, others, skew, lag, period, equal; /* what --also names */
     uint32_t items;                                         /* queue: put before the start */
     uint32_t putters;     /* queue: workers that put one more, beside the others */
+    bool whole;           /* a transaction is one step */
     bool leaves;          /* asked for the end of a process, by unregister */
     uint32_t preemptions; /* maximum number; 0: no bound */
     const char *set_to_1; /* queue: this option, unless it was given; NULL: none. Borrowed */

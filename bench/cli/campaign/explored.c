@@ -220,6 +220,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .errors = cell->explored.errors,
         .cancels = cell->explored.cancels,
         .others = cell->explored.others,
+        .whole = cell->explored.whole,
         .skew_ms = (cell->explored.skew - cell->explored.lag) * LB_EXPLORE_FAR * (int64_t)TTL_MS,
         .period_ms = cell->explored.period ? LB_EXPLORE_FAR * TTL_MS : 0,
         .batch = cell->explored.batch > 0 ? cell->explored.batch : 1,

@@ -22,6 +22,7 @@ static const char *const moved[] = {"now",
                                     "localtimestamp",
                                     "current_date",
                                     NULL};
+static const char *const runs_on[] = {"clock_timestamp", NULL};
 static const struct lb_clock_word words[] = {{"current_timestamp", "now()"},
                                              {"localtimestamp", "now()::timestamp"},
                                              {"current_date", "now()::date"},
@@ -55,6 +56,7 @@ static const struct lb_server_clock server_clock = {
     .session = "SET search_path = \"%s\", pg_catalog",
     .set = "SELECT setval('lb_clock', %lld)",
     .begin = "SET LOCAL lockbench.clock = %lld",
+    .runs_on = runs_on,
     .statement = "SET lockbench.statement = %lld",
     .words = words,
     .moved = moved};
@@ -64,6 +66,8 @@ static const char *const tells_under_way[] = {"pg_current_snapshot", "txid_curre
                                               "backend_xid", NULL};
 
 const struct lb_exploring lb_postgres_exploring = {
+    .prepare_session = "SET synchronous_commit = off",
+    .opening = "SET synchronous_commit = off", /* nothing here has to survive */
     .tables = "SELECT c.relname::text, (SELECT string_agg(quote_ident(a.attname), ', ' ORDER BY "
               "a.attnum) FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT "
               "a.attisdropped AND a.attgenerated = '') FROM pg_class c WHERE c.relnamespace = "

@@ -247,6 +247,8 @@ bool lb_path_has_to_stop(struct lb_path *path)
         options->progress(options->progress_arg, result);
     if (options->void_from_now != NULL && *options->void_from_now)
         return true;
+    if (options->enough != NULL && *options->enough)
+        return true;
     if (result->violated != 0 && !options->all) /* even if another reason would have ended it now */
         return true;
     result->interrupted = options->interrupt != NULL && atomic_load(options->interrupt) != 0;

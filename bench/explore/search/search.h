@@ -174,6 +174,7 @@ struct lb_search_options {
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
     const bool
         *void_from_now;     /* stop when true: reported effects of moves are wrong; may be NULL */
+    const bool *enough;     /* stop when true: no other schedule is of interest; may be NULL */
     struct lb_audit *audit; /* filled with pairs; NULL: none are wanted */
     /* Called after each schedule, with the results so far; may be NULL. */
     void (*progress)(void *arg, const struct lb_search_result *so_far);

@@ -162,7 +162,7 @@ static void count_begin(struct lb_task *task, int answer)
         touched.reads = LB_BIT_WRITER;
     }
     struct lb_testbed *testbed = task->testbed;
-    if (answer == LB_OK && testbed->clock != NULL)
+    if (answer == LB_OK && testbed->clock != NULL && testbed->fixes_time)
         lb_testbed_run_clock(testbed, &task->session, testbed->clock->begin, testbed->clock_ms,
                              &task->error);
     lb_task_add_touched(task, &touched);
@@ -403,6 +403,7 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
         return lb_fail(err, LB_E_INTERRUPTED, "the schedule ends here");
     if (!task->may_go) {
         bool passes = (step->kind == LB_STEP_ENTER && !task->testbed->unreduced) ||
+                      (task->testbed->plan.whole && task->session.in_tx) ||
                       passes_unseen(task, step->kind);
         int r = passes ? 0 : stop(task, err);
         if (r != 0)
@@ -458,7 +459,7 @@ static bool splits(void *arg, const struct lb_step *step)
 {
     struct lb_task *task = arg;
     struct lb_footprint ignored;
-    task->tx_is_split = task->in_script && task->testbed->is_open &&
+    task->tx_is_split = task->in_script && task->testbed->is_open && !task->testbed->plan.whole &&
                         kind_of(task->testbed, step->sql, &ignored) == LB_WRITE;
     return task->tx_is_split;
 }

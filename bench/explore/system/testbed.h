@@ -214,6 +214,7 @@ struct lb_testbed {
     bool doubts;   /* an assumption of the rules was seen to be wrong */
     bool is_local; /* no claimed guarantee is about the order of different items */
     const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
+    bool fixes_time; /* a statement may ask for the time at which its transaction began */
     bool clock_is_ahead;
     struct lb_rewritten {
         const char *native;
@@ -291,6 +292,8 @@ extern const struct lb_system lb_testbed_system;
 /* testbed_clock.c: runs the initial statements on a task's new connection. */
 int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task,
                              struct lb_error *err);
+/* True if some statement may ask for the time at which its transaction began. */
+bool lb_testbed_fixes_time(const struct lb_testbed *testbed);
 /* Lets a session of the space use the clock that moves. */
 int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
                          struct lb_error *err);

@@ -97,6 +97,21 @@ int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task, s
     return r < 0 ? r : 0;
 }
 
+bool lb_testbed_fixes_time(const struct lb_testbed *testbed)
+{
+    const char *const *runs_on = testbed->clock != NULL ? testbed->clock->runs_on : NULL;
+    const struct lb_program *program = testbed->program;
+    char ignored[32];
+    if (runs_on == NULL || testbed->tables.opaque || lb_testbed_has_programs(testbed) ||
+        testbed->program_before != NULL)
+        return true;
+    for (size_t i = 0; i < program->n_statements; i++)
+        if (lb_footprint_reads_clock(&testbed->tables, program->statements[i].sql, runs_on, ignored,
+                                     sizeof ignored))
+            return true;
+    return false;
+}
+
 int64_t lb_task_skew_ms(const struct lb_task *task)
 {
     return task->number % 2 == 0 ? task->testbed->plan.skew_ms : -task->testbed->plan.skew_ms;

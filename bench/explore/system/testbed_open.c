@@ -339,7 +339,7 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
 int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
-    if (plan->relation != LB_RELATION_ROWS || lb_testbed_has_programs(testbed) ||
+    if (plan->relation != LB_RELATION_ROWS || plan->whole || lb_testbed_has_programs(testbed) ||
         testbed->has_rules)
         return 0;
     testbed->has_rules = true;
@@ -528,6 +528,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     find_unmoved_clock(testbed);
     if (!lb_testbed_has_programs(testbed))
         lb_find_drawn(&testbed->tables, testbed->program, played_sections(plan), &testbed->drawn);
+    testbed->fixes_time = lb_testbed_fixes_time(testbed);
     testbed->is_born_with_time = is_born_with_time(testbed->program);
     testbed->are_alike = !plan->distinct && plan->skew_ms == 0 &&
                          !(plan->errors && plan->rounds > 1) && !lb_testbed_has_programs(testbed) &&
