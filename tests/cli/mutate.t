@@ -153,6 +153,23 @@ my ($readers) = grep { $_->{clause} eq ":mode = 'shared'" }
 is($readers->{violated}, 'other answers', 'readers: what is seen');
 like($readers->{witness}, qr/^never without the clause: .*holds beside 1/, 'readers: the witness');
 
+# All orders of two workers that fail, clear, complete and reset two items take too long: a smaller case stands for them, and without it
+# the check would not be called not needed. One item cannot show what the id of the cleared one is for.
+my $checked = spew('checked.sql', $needed{failing} =~ s/failing/checked/gr =~ s/id int/id int CHECK (id > 0)/r
+    =~ s/(-- name: teardown)/-- name: reset-all\nUPDATE checked SET state = 'ready' WHERE state = 'done';\n$1/r
+    =~ s/DELETE FROM checked WHERE/UPDATE checked SET state = 'done' WHERE/r);
+($status, $out, $err) = lockbench('mutate', '-s', $checked, '-d', 'sqlite:', '--budget', '40s', '--format', 'json');
+$result = decode_json($out);
+my %complete = map { $_->{question} => $_->{complete} } @{$result->{questions}};
+ok(exists $complete{'explore+operator'} && !$complete{'explore+operator'}, 'an exploration that cannot be complete') or diag $out;
+ok($complete{'explore+operator, one item'}, 'a smaller case of it is') or diag $out;
+my ($check) = grep { $_->{clause} =~ /^CHECK/ } @{$result->{mutants}};
+is($check->{verdict}, 'not_needed', 'and stands for it') or diag $out;
+like($check->{reason}, qr/explore\+operator, one item/, 'as the reason says');
+my ($cleared) = grep { $_->{section} eq 'clear-error' && $_->{clause} eq 'id = :id' } @{$result->{mutants}};
+like($cleared->{verdict}, qr/^(?:not_shown|needed)$/, 'but not for the id of the item that is cleared') or diag $out;
+cmp_ok($_->{distinguished}, '<=', $_->{asked}, "$_->{question} distinguishes those that it was asked about") for @{$result->{questions}};
+
 # A key of a column that claims look for is not needed for any answer: without it they read all rows.
 my $sought = spew('sought.sql', <<'SQL');
 -- strategy: sought

@@ -131,6 +131,32 @@ static void rows_are_compared_with_answers(void **state)
     lb_states_free(&b);
 }
 
+/* Other answers end an exploration: at once, or when its patience is over. */
+static void unknown_answers_are_enough(void **state)
+{
+    (void)state;
+    struct lb_states a = {0}, hasty = {0}, patient = {.patient_until_ns = UINT64_MAX};
+    struct lb_explore_watch watch, other;
+    lb_states_begin(&a, 600000, &watch);
+    watch.ended(watch.arg, "w0: acquire ok 1()\nt 1\n", 0);
+    lb_states_end(&a);
+    assert_false(*watch.enough);
+    hasty.known = patient.known = &a.answers;
+    lb_states_begin(&hasty, 600000, &watch);
+    lb_states_begin(&patient, 600000, &other);
+    watch.ended(watch.arg, "w0: acquire ok 1()\nt 2\n", 0);
+    assert_false(*watch.enough);
+    watch.ended(watch.arg, "w0: acquire ok 0()\nt 1\n", 0);
+    other.ended(other.arg, "w0: acquire ok 0()\nt 1\n", 0);
+    assert_true(*watch.enough);
+    assert_false(*other.enough);
+    watch.anew(watch.arg);
+    assert_false(*watch.enough);
+    lb_states_free(&a);
+    lb_states_free(&hasty);
+    lb_states_free(&patient);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +165,7 @@ int main(void)
         cmocka_unit_test(sets_of_states_are_compared),
         cmocka_unit_test(answers_are_compared_alone),
         cmocka_unit_test(rows_are_compared_with_answers),
+        cmocka_unit_test(unknown_answers_are_enough),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,10 @@
 /* From mutants to verdicts: see mutation.h.
  *
  * First every exploration of the plan of `verify` is asked about the original. Each mutant is asked
- * the same questions, the likeliest first, up to a violation. Where all explorations are complete
- * and come to the same answers and end states, the clause is not needed. The runs of the plan are
- * for the mutants that are still open.
+ * the same questions, the likeliest first, up to a violation, or other answers. Where all
+ * explorations are complete and come to the same answers and end states, the clause is not needed.
+ * Explorations that were not complete, and the runs of the plan, are for the mutants that are still
+ * open. The rest of the time looks for violations by mutants with other answers.
  */
 #include "mutation_ask.h"
 
@@ -22,26 +23,32 @@ const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
                                              [LB_SLOWER] = "slower",
                                              [LB_NOT_SHOWN] = "not_shown"};
 
-/* Explorations before runs, and the cheaper ones first, by fifths of a second. Others stay in the
- * order of the plan. */
-static int compare_costs(const void *left, const void *right)
+/* The likely price of a verdict: an exploration that takes longer, or distinguished few mutants so
+ * far, costs more. */
+static uint64_t price_of(const struct lb_mutation_question *question)
+{
+    const struct lb_learnt *learnt = lb_mutation_learnt(question->cell.scenario.name);
+    uint64_t asked = learnt != NULL ? learnt->n_asked : 0,
+             shown = learnt != NULL ? learnt->n_shown : 0;
+    return (1 + question->took_ns / (SECOND_NS / 5)) * 1000 * (asked + 2) / (shown + 1);
+}
+
+static unsigned class_of(const struct lb_mutation_question *question)
+{
+    return !question->cell.is_explored ? 2 : !question->is_complete;
+}
+
+/* Explorations before runs, those that were complete first. Runs stay in the order of the plan. */
+static int compare_prices(const void *left, const void *right)
 {
     const struct lb_mutation_question *a = left, *b = right;
-    if (a->cell.is_explored != b->cell.is_explored)
-        return a->cell.is_explored ? -1 : 1;
-    uint64_t x = a->cell.is_explored ? a->took_ns / (SECOND_NS / 5) : 0;
-    uint64_t y = b->cell.is_explored ? b->took_ns / (SECOND_NS / 5) : 0;
+    if (class_of(a) != class_of(b))
+        return class_of(a) < class_of(b) ? -1 : 1;
+    uint64_t x = a->cell.is_explored ? price_of(a) : 0;
+    uint64_t y = b->cell.is_explored ? price_of(b) : 0;
     if (x != y)
         return x < y ? -1 : 1;
     return a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* A smaller case is complete: those that it stands for need not be. */
-static void excuse_larger(struct lb_mutation *m, size_t i)
-{
-    for (size_t larger = m->questions[i].larger; larger > 0;
-         larger = m->questions[larger - 1].larger)
-        m->questions[larger - 1].is_extra = true;
 }
 
 static int explore_originals(struct lb_mutation *m, struct lb_error *err)
@@ -60,18 +67,24 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
             continue;
         r = lb_explore_original(m, &m->questions[i], time_ns, err);
         m->questions[i].took_ns = lb_now_ns() - now_ns;
-        if (r == 0 && m->questions[i].is_complete)
-            excuse_larger(m, i);
-        else if (r == 0 && m->questions[i].is_usable)
+        if (r == 0 && m->questions[i].is_usable && !m->questions[i].is_complete)
             lb_mutation_add_smaller(m, i);
     }
-    qsort(m->questions, m->n_questions, sizeof *m->questions, compare_costs);
+    qsort(m->questions, m->n_questions, sizeof *m->questions, compare_prices);
     return r;
 }
 
 /* --- a mutant by explorations --- */
 
-/* The explorations that were compared, or those that were not complete. */
+/* Must it be complete, and is not? */
+static bool is_missed(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                      const struct lb_mutant *mutant)
+{
+    return !question->is_extra && lb_mutant_is_met(question, mutant) &&
+           !lb_mutant_is_covered(m, question, mutant);
+}
+
+/* The explorations that were compared, or those that were missed. */
 static void tell_questions(const struct lb_mutation *m, const struct lb_mutant *mutant,
                            bool complete, const char *words, char *buf, size_t size)
 {
@@ -79,7 +92,8 @@ static void tell_questions(const struct lb_mutation *m, const struct lb_mutant *
     const char *separator = " ";
     for (size_t i = 0; i < m->n_questions && n < size; i++) {
         const struct lb_mutation_question *question = &m->questions[i];
-        if (!lb_mutant_is_met(question, mutant) || question->is_complete != complete)
+        if (complete ? !lb_mutant_is_met(question, mutant) || !question->is_complete
+                     : !is_missed(m, question, mutant))
             continue;
         n += (size_t)snprintf(buf + n, size - n, "%s%s", separator, question->cell.scenario.name);
         separator = ", ";
@@ -95,10 +109,10 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
     for (size_t i = 0; i < m->n_questions; i++) {
         const struct lb_mutation_question *question = &m->questions[i];
         bool is_met = lb_mutant_is_met(question, mutant);
-        all_complete &= !is_met || question->is_extra || question->is_complete;
+        all_complete &= !is_missed(m, question, mutant);
+        bool is_contest = lb_mutation_is_contest(question) && !question->cell.explored.whole;
         any_complete |= is_met && question->is_complete &&
-                        (lb_mutation_is_contest(question) || question->cell.explored.skew ||
-                         question->cell.explored.lag);
+                        (is_contest || question->cell.explored.skew || question->cell.explored.lag);
     }
     if (lb_mutant_is_of_a_moment(mutant) && !any_complete) {
         snprintf(judged->reason, sizeof judged->reason,
@@ -133,31 +147,47 @@ static uint64_t exploring_left_ns(const struct lb_mutation *m)
     return left_ns > runs_ns ? left_ns - runs_ns : 0;
 }
 
+static int parse(const char *text, const char *number, struct lb_judged *judged,
+                 struct lb_subject *ret, char path[64], struct lb_file **ret_file,
+                 struct lb_error *err)
+{
+    snprintf(ret->number, sizeof ret->number, "%s", number);
+    snprintf(path, 64, "./mutant-%s.sql", number);
+    ret->path = path;
+    ret->judged = judged;
+    int r = lb_file_parse(path, text, strlen(text), -1, ret_file, err);
+    ret->file = r == 0 ? *ret_file : NULL;
+    return r;
+}
+
 /* One question of one text. 1: it is wrong; 0; or an error. */
 static int ask(const struct lb_mutation *m, struct lb_mutation_question *question,
                const struct lb_mutant *mutant, const char *text, const char *number,
                uint64_t left_ns, struct lb_judged *judged, struct lb_error *err)
 {
-    struct lb_file *file;
+    struct lb_file *file = NULL;
     char path[64];
-    bool is_same = false;
-    struct lb_subject subject = {.path = path, .judged = judged};
+    bool is_compared = false;
+    struct lb_subject subject = {0};
     if (!lb_mutant_is_met(question, mutant))
         return 0;
-    uint64_t time_ns = 4 * question->took_ns + 5 * SECOND_NS; /* the machine may be busy */
+    uint64_t start_ns = lb_now_ns(), time_ns = question->took_ns;
+    if (question->is_complete)
+        time_ns += 3 * time_ns + 5 * SECOND_NS; /* the machine may be busy */
     if (left_ns < question->took_ns + SECOND_NS / 2) {
-        judged->is_incomplete |= !question->is_extra || question->is_complete;
+        judged->is_incomplete |= question->is_complete;
         return 0;
     }
-    snprintf(subject.number, sizeof subject.number, "%s", number);
-    snprintf(path, sizeof path, "./mutant-%s.sql", number);
-    int r = lb_file_parse(path, text, strlen(text), -1, &file, err);
+    int r = parse(text, number, judged, &subject, path, &file, err);
     if (r != 0)
         return r;
-    subject.file = file;
-    r = lb_ask_exploration(m, question, &subject, time_ns < left_ns ? time_ns : left_ns, &is_same,
-                           err);
-    judged->is_incomplete |= r == 0 && question->is_complete && !is_same;
+    bool was_open = judged->need == LB_NOT_SHOWN;
+    r = lb_ask_exploration(m, question, &subject, time_ns < left_ns ? time_ns : left_ns,
+                           &is_compared, err);
+    judged->is_incomplete |= r == 0 && question->is_complete && !is_compared;
+    question->n_asked += was_open;
+    question->n_shown += was_open && judged->need != LB_NOT_SHOWN;
+    question->spent_ns += lb_now_ns() - start_ns;
     lb_file_free(file);
     return r;
 }
@@ -165,55 +195,141 @@ static int ask(const struct lb_mutation *m, struct lb_mutation_question *questio
 static int parse_mutant(const struct lb_mutation *m, size_t i, struct lb_subject *ret,
                         char path[64], struct lb_file **ret_file, struct lb_error *err)
 {
-    const char *text = m->mutants.at[i].text;
-    snprintf(ret->number, sizeof ret->number, "%zu", i + 1);
-    snprintf(path, 64, "./mutant-%zu.sql", i + 1);
-    ret->path = path;
-    ret->judged = &m->judged[i];
-    int r = lb_file_parse(path, text, strlen(text), -1, ret_file, err);
-    ret->file = *ret_file;
-    return r;
+    char number[32];
+    snprintf(number, sizeof number, "%zu", i + 1);
+    return parse(m->mutants.at[i].text, number, &m->judged[i], ret, path, ret_file, err);
 }
 
-/* Of a mutant that answers otherwise, or leaves other rows, and violates nothing that is claimed.
- */
-static int ask_answers(struct lb_mutation *m, size_t i, bool with_rows, struct lb_error *err)
+/* Of a text that answers otherwise, or leaves other rows, and violates nothing that is claimed. */
+static int ask_answers(struct lb_mutation *m, const char *text, const char *number, bool with_rows,
+                       struct lb_judged *judged, struct lb_error *err)
 {
-    uint64_t asked = with_rows ? m->judged[i].rows : m->judged[i].answers;
+    uint64_t asked = with_rows ? judged->rows : judged->answers & ~judged->sought;
     struct lb_file *file = NULL;
     struct lb_subject subject = {0};
     char path[64];
-    int r = parse_mutant(m, i, &subject, path, &file, err);
-    for (size_t k = 0; k < m->n_questions && k < 64 && asked != 0 && r == 0; k++) {
+    int r = asked != 0 ? parse(text, number, judged, &subject, path, &file, err) : 0;
+    judged->sought |= with_rows ? 0 : asked;
+    for (size_t k = 0; k < m->n_questions && asked != 0 && r == 0; k++) {
         uint64_t took_ns = m->questions[k].took_ns, left_ns = lb_mutation_left_ns(m);
         uint64_t time_ns = 8 * took_ns + 5 * SECOND_NS;
-        if ((asked >> k & 1) != 0 && left_ns > 2 * took_ns + SECOND_NS / 2)
+        if (k < LB_MOST_EXPLORATIONS && (asked >> k & 1) != 0 &&
+            left_ns > 2 * took_ns + SECOND_NS / 2)
             r = lb_ask_answers(m, &m->questions[k], &subject, with_rows,
                                time_ns < left_ns ? time_ns : left_ns, err);
+        m->questions[k].n_shown += r == 1;
     }
     lb_file_free(file);
-    return r;
+    return r < 0 ? r : 0;
 }
 
-/* Each exploration of all mutants, the cheapest first. */
-static int explore_mutants(struct lb_mutation *m, struct lb_error *err)
+static bool is_open(const struct lb_judged *judged)
+{
+    return judged->need == LB_NOT_SHOWN;
+}
+
+/* Other answers show a need as well. */
+static bool is_like_the_original(const struct lb_judged *judged)
+{
+    return is_open(judged) && judged->answers == 0;
+}
+
+static bool has_other_answers(const struct lb_judged *judged)
+{
+    return judged->need == LB_NEEDED && strncmp(judged->what, "other ", 6) == 0;
+}
+
+/* Each exploration of all those mutants, the likeliest first, but no exploration twice. */
+static int explore_mutants(struct lb_mutation *m, bool complete,
+                           bool (*wants)(const struct lb_judged *judged), struct lb_error *err)
 {
     int r = 0;
     for (size_t k = 0; k < m->n_questions && r >= 0; k++)
         for (size_t i = 0; i < m->mutants.n && r >= 0 && !lb_mutation_is_stopped(m); i++) {
+            struct lb_judged *judged = &m->judged[i];
             char number[32];
             snprintf(number, sizeof number, "%zu", i + 1);
-            if (m->judged[i].need == LB_NOT_SHOWN && m->questions[k].cell.is_explored)
-                r = ask(m, &m->questions[k], &m->mutants.at[i], m->mutants.at[i].text, number,
+            if (!m->questions[k].cell.is_explored || m->questions[k].is_complete != complete ||
+                k < judged->n_asked || !wants(judged))
+                continue;
+            r = ask(m, &m->questions[k], &m->mutants.at[i], m->mutants.at[i].text, number,
+                    exploring_left_ns(m), judged, err);
+            judged->n_asked = k + 1;
+        }
+    return r < 0 ? r : 0;
+}
+
+static int seek_answers(struct lb_mutation *m, bool with_rows, struct lb_error *err)
+{
+    char number[32];
+    int r = 0;
+    for (size_t i = 0; i < m->mutants.n && r == 0 && !lb_mutation_is_stopped(m); i++)
+        /* A number that is not raised is another one in the row, and that means nothing. */
+        if (is_open(&m->judged[i]) && !(with_rows && m->mutants.at[i].kind == LB_MUTANT_COUNT)) {
+            snprintf(number, sizeof number, "%zu", i + 1);
+            r = ask_answers(m, m->mutants.at[i].text, number, with_rows, &m->judged[i], err);
+        }
+    return r;
+}
+
+static int conclude_open(struct lb_mutation *m, struct lb_error *err)
+{
+    int r = seek_answers(m, false, err);
+    if (r == 0)
+        r = seek_answers(m, true, err);
+    for (size_t i = 0; i < m->mutants.n && r == 0; i++)
+        if (is_open(&m->judged[i]))
+            conclude(m, &m->mutants.at[i], &m->judged[i]);
+    return r;
+}
+
+/* Those that answer otherwise need not be asked more, unless that was chance. */
+static int compare_mutants(struct lb_mutation *m, struct lb_error *err)
+{
+    int r = explore_mutants(m, true, is_like_the_original, err);
+    if (r == 0)
+        r = seek_answers(m, false, err);
+    if (r == 0)
+        r = explore_mutants(m, true, is_open, err);
+    return r == 0 ? conclude_open(m, err) : r;
+}
+
+/* Does it miss this exploration, and no smaller case that is shorter? */
+static bool misses(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                   size_t i)
+{
+    const struct lb_mutant *mutant = &m->mutants.at[i];
+    bool is = is_open(&m->judged[i]) && is_missed(m, question, mutant);
+    for (size_t k = 0; k < m->n_questions && is; k++)
+        is = m->questions[k].larger != question->place || !is_missed(m, &m->questions[k], mutant);
+    return is;
+}
+
+/* Explorations that were not complete, where the time that is left may do for the original and for
+ * all mutants that are still open. */
+static int explore_missed(struct lb_mutation *m, struct lb_error *err)
+{
+    int r = 0;
+    for (size_t k = 0; k < m->n_questions && r == 0 && !m->is_accused; k++) {
+        struct lb_mutation_question *question = &m->questions[k];
+        size_t n = 0;
+        for (size_t i = 0; i < m->mutants.n; i++)
+            n += misses(m, question, i);
+        uint64_t start_ns = lb_now_ns(), time_ns = exploring_left_ns(m) / (n + 2);
+        if (n == 0 || time_ns < 3 * question->took_ns / 2 || lb_mutation_is_stopped(m))
+            continue;
+        r = lb_explore_original(m, question, time_ns, err);
+        question->took_ns = lb_now_ns() - start_ns;
+        for (size_t i = 0; i < m->mutants.n && r >= 0 && question->is_complete; i++) {
+            char number[32];
+            snprintf(number, sizeof number, "%zu", i + 1);
+            if (is_open(&m->judged[i]))
+                r = ask(m, question, &m->mutants.at[i], m->mutants.at[i].text, number,
                         exploring_left_ns(m), &m->judged[i], err);
         }
-    for (size_t i = 0; i < m->mutants.n && r >= 0; i++) {
-        if (m->judged[i].need == LB_NOT_SHOWN && m->judged[i].answers != 0)
-            r = ask_answers(m, i, false, err);
-        if (m->judged[i].need == LB_NOT_SHOWN && r >= 0)
-            conclude(m, &m->mutants.at[i], &m->judged[i]);
+        r = r < 0 ? r : conclude_open(m, err);
     }
-    return r < 0 ? r : 0;
+    return r;
 }
 
 /* --- pairs --- */
@@ -240,9 +356,11 @@ static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error
     for (size_t k = 0; k < m->n_questions && r == 0; k++)
         r = ask(m, &m->questions[k], &m->mutants.at[a], text, number, lb_mutation_left_ns(m), &both,
                 err);
+    if (r == 0 && is_open(&both))
+        r = ask_answers(m, text, number, false, &both, err);
     free(text);
-    if (r != 1)
-        return r;
+    if (r < 0 || is_open(&both))
+        return r < 0 ? r : 0;
     both.need = LB_REDUNDANT;
     both.with = b;
     m->judged[a] = both;
@@ -257,6 +375,8 @@ static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error
 static bool is_partner(const struct lb_mutation *m, size_t a, size_t b)
 {
     bool is_tried_again = b < a || m->mutants.at[a].kind == LB_MUTANT_COUNT;
+    if (m->judged[a].is_paired && m->judged[b].is_paired)
+        return false;
     return b != a && (can_go(m, b) || (is_tried_again && m->judged[b].need == LB_REDUNDANT)) &&
            lb_mutants_pair(&m->mutants.at[a], &m->mutants.at[b]);
 }
@@ -268,18 +388,9 @@ static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
         for (size_t b = 0; b < m->mutants.n && r == 0; b++)
             if (can_go(m, a) && is_partner(m, a, b) && !lb_mutation_is_stopped(m))
                 r = judge_pair(m, a, b, err);
+    for (size_t i = 0; i < m->mutants.n; i++)
+        m->judged[i].is_paired = can_go(m, i) || m->judged[i].need == LB_REDUNDANT;
     return r;
-}
-
-/* Of what is not redundant either. A number that is not raised is another one in the row, and that
- * means nothing. */
-static int compare_rows(struct lb_mutation *m, struct lb_error *err)
-{
-    int r = 0;
-    for (size_t i = 0; i < m->mutants.n && r >= 0 && !lb_mutation_is_stopped(m); i++)
-        if (m->judged[i].need == LB_NOT_SHOWN && m->mutants.at[i].kind != LB_MUTANT_COUNT)
-            r = ask_answers(m, i, true, err);
-    return r < 0 ? r : 0;
 }
 
 /* --- runs --- */
@@ -297,9 +408,9 @@ static int run_mutant(struct lb_mutation *m, struct lb_mutation_question *questi
     return r == 1 ? lb_run_original(m, question, err) : r;
 }
 
-static bool is_open(const struct lb_mutation *m, size_t i)
+static bool can_be_run(const struct lb_mutation *m, size_t i)
 {
-    return m->judged[i].need == LB_NOT_SHOWN && !lb_mutant_is_of_a_moment(&m->mutants.at[i]) &&
+    return is_open(&m->judged[i]) && !lb_mutant_is_of_a_moment(&m->mutants.at[i]) &&
            !m->is_accused && !lb_mutation_is_stopped(m);
 }
 
@@ -317,7 +428,8 @@ static int run_open(struct lb_mutation *m, struct lb_error *err)
         if (question->cell.is_explored || !question->is_usable)
             continue;
         for (size_t i = 0; i < m->mutants.n && r == 0; i++)
-            if (is_open(m, i) && lb_mutant_is_likely(question, &m->mutants.at[i]) == wants_likely &&
+            if (can_be_run(m, i) &&
+                lb_mutant_is_likely(question, &m->mutants.at[i]) == wants_likely &&
                 lb_mutation_left_ns(m) > cost_ns)
                 r = run_mutant(m, question, i, err);
     }
@@ -371,16 +483,22 @@ int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
     if (r == 0)
         r = explore_originals(m, err);
     if (r == 0 && !m->is_accused)
-        r = explore_mutants(m, err);
+        r = compare_mutants(m, err);
     if (r == 0 && !m->is_accused)
         r = judge_pairs(m, err);
     if (r == 0 && !m->is_accused)
-        r = compare_rows(m, err);
+        r = explore_mutants(m, false, is_open, err);
+    if (r == 0 && !m->is_accused)
+        r = explore_missed(m, err);
+    if (r == 0 && !m->is_accused)
+        r = judge_pairs(m, err);
     lb_mutation_count(m);
     if (r == 0 && !m->is_accused)
         r = judge_costs(m, err);
     if (r == 0 && !m->is_accused)
         r = run_open(m, err);
+    if (r == 0 && !m->is_accused) /* a violation of a claim means more */
+        r = explore_mutants(m, true, has_other_answers, err);
     if (m->is_shown)
         fputs("\r\033[K", stderr);
     lb_mutation_count(m);

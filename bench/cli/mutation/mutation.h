@@ -6,6 +6,8 @@
 #include "select.h"
 #include "states.h"
 
+enum { LB_MOST_EXPLORATIONS = 64 }; /* a bit each in struct lb_judged */
+
 enum lb_need {
     LB_NEEDED,     /* without it a guarantee is violated, nothing works, or workers get other
                       answers, or leave other rows */
@@ -20,13 +22,17 @@ extern const char *const lb_need_names[LB_NEEDS]; /* "needed", ..., with undersc
 struct lb_judged {
     enum lb_need need;
     bool is_incomplete; /* an exploration that could show a need did not come to its end */
+    bool is_paired;     /* it was tried without others that can go */
     bool is_untried;    /* its only doubt: no exploration had the section change nothing */
-    bool differs;       /* an exploration had other answers or end states */
-    uint64_t answers;   /* ... other answers: a bit for each question, of the first 64 */
-    uint64_t rows;      /* ... the same answers, and other rows at the end: likewise */
+    size_t n_asked;     /* of the questions: those before this one were asked */
+    uint64_t differs;   /* explorations with other answers or end states: a bit for each, in
+                           the order of the questions */
+    uint64_t answers;   /* ... other answers, */
+    uint64_t sought;    /* ... which were sought again */
+    uint64_t rows;      /* ... the same answers, and other rows at the end */
     char what[32]; /* the guarantee; "does not run", "nothing works", "other answers", "other rows";
                       "" */
-    char question[40]; /* by which it was shown */
+    char question[64]; /* by which it was shown */
     char witness[400]; /* in one line */
     char again[2600];  /* the command that shows it again, of mutant-N.sql */
     char reason[400];  /* for not shown; the compared questions for not needed; the figures
@@ -43,10 +49,13 @@ struct lb_mutation_question {
     bool is_usable;      /* the original could be asked */
     bool is_complete;
     bool is_asked; /* of a run: the original has held */
-    bool is_judged, has_deadlocks;
-    uint64_t took_ns; /* of the original */
-    size_t place;     /* in the plan */
-    size_t larger;    /* plus 1: the question that this one is a smaller case of; 0: none */
+    bool is_judged, has_deadlocks, is_distinct;
+    uint64_t took_ns;        /* of the original */
+    size_t n_asked, n_shown; /* mutants, while they were open; those that it distinguished */
+    uint64_t spent_ns;       /* on them */
+    size_t place;            /* in the plan, from 1 */
+    size_t larger; /* the place of the question that this one is a smaller case of; 0: none */
+    bool has_fewer_items; /* ... than that one */
     struct lb_states states;
     bool has_distinct;
     struct lb_states distinct; /* where no two workers are taken to be alike */

@@ -10,6 +10,8 @@
 
 #define SECOND_NS   UINT64_C(1000000000)
 #define OVER_RUN_NS (10 * SECOND_NS) /* what set-up and end of a run may take */
+/* For a violation where not all schedules can be run: the likely ones come first. */
+#define LONGEST_SEARCH_NS (2 * SECOND_NS)
 
 bool lb_mutation_is_stopped(const struct lb_mutation *m)
 {
@@ -129,7 +131,7 @@ static struct lb_cell cell_of(const struct lb_mutation_question *question,
 /* --- explorations --- */
 
 struct explored {
-    bool complete, is_judged, has_deadlocks;
+    bool complete, is_judged, has_deadlocks, is_distinct;
 };
 
 static bool is_judged(const struct lb_explored *explored)
@@ -182,21 +184,26 @@ static int explore(const struct lb_mutation *m, const struct lb_mutation_questio
         return r;
     *ret = (struct explored){.complete = explored->complete && !states->failed,
                              .is_judged = is_judged(explored),
-                             .has_deadlocks = explored->n_deadlocks > 0};
+                             .has_deadlocks = explored->n_deadlocks > 0,
+                             .is_distinct = explored->is_distinct};
     tell_untested(explored, why, size);
     lb_explored_free(explored);
     return 0;
 }
 
 /* Explores again for the shortest violation. 1: there is one; 0; or an error. */
-static int find_violation(const struct lb_mutation *m, const struct lb_subject *subject,
-                          const struct lb_cell *cell, struct lb_error *err)
+static int find_violation(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                          const struct lb_subject *subject, const struct lb_cell *cell,
+                          struct lb_error *err)
 {
     struct lb_outcome *outcome;
     struct lb_explore_plan plan = lb_explored_plan(cell, m->args, m->args->seed_number, m->stop);
     plan.audit = 0;
-    plan.search.all = false;
-    plan.time_ns /= 2; /* to make it short takes as long again */
+    plan.search.all = plan.whole = false; /* no command asks for whole transactions */
+    plan.time_ns /= 2;                    /* to make it short takes as long again */
+    bool is_search = !question->is_complete && !question->states.violated;
+    if (is_search && plan.time_ns > LONGEST_SEARCH_NS)
+        plan.time_ns = LONGEST_SEARCH_NS;
     int r = lb_explored_run(cell, &plan, &outcome, err);
     if (r != 0)
         return r;
@@ -223,58 +230,21 @@ static bool is_of_text(const struct lb_mutation *m, int r)
     return works;
 }
 
-/* See mutation_ask.h. */
-int lb_ask_exploration(const struct lb_mutation *m, struct lb_mutation_question *question,
-                       const struct lb_subject *subject, uint64_t time_ns, bool *ret_same,
-                       struct lb_error *err)
+static uint64_t bit_of(const struct lb_mutation *m, const struct lb_mutation_question *question)
 {
-    struct lb_cell cell = cell_of(question, subject);
-    struct lb_states states = {0};
-    struct explored explored = {0};
-    char why[200];
-    cell.explored.time_ns = time_ns;
-    *ret_same = false;
-    show_progress(m, subject->number, cell.scenario.name);
-    int r = explore(m, question, &cell, false, &states, &explored, why, sizeof why, err);
-    if (r == LB_E_UNSUPPORTED && question->is_extra) { /* without the clause it cannot be asked */
-        r = err->code = 0;
-    } else if (is_of_text(m, r)) {
-        take_failure(m, subject, "does not run", &cell, err->message);
-        r = 1;
-    } else if (r == 0 && (states.violated || !explored.complete) && !question->is_of_answers) {
-        r = find_violation(m, subject, &cell, err);
-    } else if (r == 0 && question->is_judged && !explored.is_judged) {
-        take_failure(m, subject, "nothing works", &cell, why);
-        r = 1;
-    }
-    if (r == 0 && explored.complete && question->is_complete) {
-        *ret_same = lb_states_equal(&states, &question->states,
-                                    question->cell.explored.skew || question->cell.explored.lag) &&
-                    explored.has_deadlocks == question->has_deadlocks;
-        subject->judged->differs |= !*ret_same;
-        size_t number = (size_t)(question - m->questions);
-        bool is_timed = !question->cell.explored.skew && !question->cell.explored.lag;
-        if (number < 64 && !lb_states_answer_alike(&states, &question->states))
-            subject->judged->answers |= UINT64_C(1) << number;
-        else if (number < 64 && !*ret_same && is_timed)
-            subject->judged->rows |= UINT64_C(1) << number;
-    }
-    lb_states_free(&states);
-    return r;
+    return UINT64_C(1) << (question - m->questions) % LB_MOST_EXPLORATIONS;
 }
 
-/* Sets of answers are only comparable if workers are not taken to be alike. known: the first
- * answers that are not in it are kept. Returns 1 if the exploration was complete. */
-static int explore_distinct(const struct lb_mutation *m,
-                            const struct lb_mutation_question *question, const struct lb_cell *cell,
-                            const struct lb_digests *known, struct lb_states *ret,
-                            struct lb_error *err)
+static bool is_untimed(const struct lb_mutation_question *question)
 {
-    struct explored explored;
-    char why[200];
-    ret->known = known;
-    int r = explore(m, question, cell, true, ret, &explored, why, sizeof why, err);
-    return r != 0 ? r : explored.complete;
+    return question->cell.explored.skew || question->cell.explored.lag;
+}
+
+static bool are_same(const struct lb_mutation_question *question, const struct lb_states *original,
+                     const struct lb_states *states, bool has_deadlocks)
+{
+    return lb_states_equal(states, original, is_untimed(question)) &&
+           has_deadlocks == question->has_deadlocks;
 }
 
 /* On one line. */
@@ -291,6 +261,96 @@ static void take_answers(const struct lb_subject *subject, const struct lb_cell 
     take(subject, what, cell, witness);
 }
 
+/* Compares the results with those of the original, of which all are known. */
+static void compare(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                    const struct lb_subject *subject, const struct lb_cell *cell,
+                    const struct lb_states *states, const struct explored *explored,
+                    bool *ret_compared)
+{
+    struct lb_judged *judged = subject->judged;
+    bool is_new = states->unknown != NULL && !states->failed;
+    uint64_t bit = bit_of(m, question);
+    if (!explored->complete && !is_new)
+        return;
+    bool is_same =
+        !is_new && are_same(question, &question->states, states, explored->has_deadlocks);
+    *ret_compared = true;
+    judged->differs |= is_same ? 0 : bit;
+    if (is_new || !lb_states_answer_alike(states, &question->states))
+        judged->answers |= bit;
+    else if (!is_same && !is_untimed(question))
+        judged->rows |= bit;
+    /* The original never answers so: it was explored without a symmetry, and no clock ran. */
+    if (is_new && question->is_distinct && judged->need == LB_NOT_SHOWN &&
+        lb_explore_stands_still(m->place->target.db))
+        take_answers(subject, cell, "other answers", states->unknown, "only without the clause");
+}
+
+/* Where the original's exploration is not complete there is nothing to compare with. */
+static int ask_incomplete(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                          const struct lb_subject *subject, const struct lb_cell *cell,
+                          struct lb_error *err)
+{
+    int r = question->is_of_answers ? 0 : find_violation(m, question, subject, cell, err);
+    if (r == LB_E_UNSUPPORTED && question->is_extra)
+        return err->code = 0;
+    if (!is_of_text(m, r))
+        return r;
+    take_failure(m, subject, "does not run", cell, err->message);
+    return 1;
+}
+
+/* See mutation_ask.h. */
+int lb_ask_exploration(const struct lb_mutation *m, struct lb_mutation_question *question,
+                       const struct lb_subject *subject, uint64_t time_ns, bool *ret_compared,
+                       struct lb_error *err)
+{
+    struct lb_cell cell = cell_of(question, subject);
+    /* A violation means more than other answers: it is sought a little longer. */
+    struct lb_states states = {.known = &question->states.answers,
+                               .patient_until_ns =
+                                   lb_now_ns() + 2 * question->took_ns + SECOND_NS / 2};
+    struct explored explored = {0};
+    char why[200];
+    cell.explored.time_ns = time_ns;
+    *ret_compared = false;
+    show_progress(m, subject->number, cell.scenario.name);
+    if (!question->is_complete)
+        return ask_incomplete(m, question, subject, &cell, err);
+    int r = explore(m, question, &cell, false, &states, &explored, why, sizeof why, err);
+    if (r == LB_E_UNSUPPORTED && question->is_extra) { /* without the clause it cannot be asked */
+        r = err->code = 0;
+    } else if (is_of_text(m, r)) {
+        take_failure(m, subject, "does not run", &cell, err->message);
+        r = 1;
+    } else if (r == 0 && (states.violated || (!explored.complete && !states.enough)) &&
+               !question->is_of_answers) {
+        r = find_violation(m, question, subject, &cell, err);
+    } else if (r == 0 && question->is_judged && !explored.is_judged && explored.complete) {
+        take_failure(m, subject, "nothing works", &cell, why);
+        r = 1;
+    }
+    if (r == 0)
+        compare(m, question, subject, &cell, &states, &explored, ret_compared);
+    lb_states_free(&states);
+    return r;
+}
+
+/* Sets of answers are only comparable if workers are not taken to be alike. known: the exploration
+ * ends with the first answers that are not in it. Returns 1 if the exploration was complete. */
+static int explore_distinct(const struct lb_mutation *m,
+                            const struct lb_mutation_question *question, const struct lb_cell *cell,
+                            const struct lb_digests *known, struct lb_states *ret,
+                            bool *ret_deadlocks, struct lb_error *err)
+{
+    struct explored explored = {0};
+    char why[200];
+    ret->known = known;
+    int r = explore(m, question, cell, true, ret, &explored, why, sizeof why, err);
+    *ret_deadlocks = explored.has_deadlocks;
+    return r != 0 ? r : explored.complete;
+}
+
 static bool are_alike(const struct lb_states *a, const struct lb_states *b, bool with_rows)
 {
     return with_rows ? lb_states_equal(a, b, false) : lb_states_answer_alike(a, b);
@@ -304,17 +364,20 @@ static const struct lb_digests *kept(const struct lb_states *states, bool with_r
 /* Of the original. Where its clock runs, a second exploration must come to the same: otherwise the
  * machine's load makes the difference. 1: it is known; 0; or an error. */
 static int know_original(const struct lb_mutation *m, struct lb_mutation_question *question,
-                         bool with_rows, struct lb_error *err)
+                         bool with_rows, const struct lb_states **ret, struct lb_error *err)
 {
     struct lb_states again = {0};
-    int r = question->has_distinct
-                ? 1
-                : explore_distinct(m, question, &question->cell, NULL, &question->distinct, err);
-    question->has_distinct = r == 1;
+    bool ignored;
+    bool is_known = question->is_distinct || question->has_distinct;
+    int r = is_known ? 1
+                     : explore_distinct(m, question, &question->cell, NULL, &question->distinct,
+                                        &ignored, err);
+    question->has_distinct = !question->is_distinct && r == 1;
+    *ret = question->is_distinct ? &question->states : &question->distinct;
     if (r != 1 || lb_explore_stands_still(m->place->target.db))
         return r;
-    r = explore_distinct(m, question, &question->cell, NULL, &again, err);
-    r = r == 1 ? are_alike(&again, &question->distinct, with_rows) : r;
+    r = explore_distinct(m, question, &question->cell, NULL, &again, &ignored, err);
+    r = r == 1 ? are_alike(&again, *ret, with_rows) : r;
     lb_states_free(&again);
     return r;
 }
@@ -325,21 +388,31 @@ int lb_ask_answers(const struct lb_mutation *m, struct lb_mutation_question *que
                    struct lb_error *err)
 {
     const char *what = with_rows ? "other rows" : "other answers";
+    const struct lb_states *original = NULL;
     struct lb_cell cell = cell_of(question, subject);
     struct lb_states states = {.knows_rows = with_rows}, again = {.knows_rows = with_rows};
+    bool has_deadlocks = false, ignored;
     cell.explored.time_ns = question->cell.explored.time_ns = time_ns;
     show_progress(m, subject->number, cell.scenario.name);
-    int r = know_original(m, question, with_rows, err);
+    int r = know_original(m, question, with_rows, &original, err);
     if (r == 1)
-        r = explore_distinct(m, question, &cell, kept(&question->distinct, with_rows), &states,
+        r = explore_distinct(m, question, &cell, kept(original, with_rows), &states, &has_deadlocks,
                              err);
-    bool is_other = r == 1 && !are_alike(&states, &question->distinct, with_rows);
-    if (is_other && states.unknown != NULL)
+    if (r >= 0 && states.unknown != NULL && !states.failed) {
         take_answers(subject, &cell, what, states.unknown, "only without the clause");
-    else if (is_other) /* it has some of the original's only */
-        r = explore_distinct(m, question, &question->cell, kept(&states, with_rows), &again, err);
-    if (r == 1 && is_other && again.unknown != NULL)
-        take_answers(subject, &cell, what, again.unknown, "never without the clause");
+    } else if (r == 1 && !are_alike(&states, original, with_rows)) { /* the original has more */
+        r = explore_distinct(m, question, &question->cell, kept(&states, with_rows), &again,
+                             &ignored, err);
+        if (r >= 0 && again.unknown != NULL && !again.failed)
+            take_answers(subject, &cell, what, again.unknown, "never without the clause");
+    } else if (r == 1) { /* the two symmetries had left out different ones */
+        bool is_same = are_same(question, original, &states, has_deadlocks);
+        uint64_t bit = bit_of(m, question);
+        subject->judged->answers &= ~bit;
+        subject->judged->differs &= is_same ? ~bit : UINT64_MAX;
+        subject->judged->rows &= is_same ? ~bit : UINT64_MAX;
+        subject->judged->rows |= is_same || is_untimed(question) ? 0 : bit;
+    }
     lb_states_free(&states);
     lb_states_free(&again);
     return r < 0 ? r : subject->judged->need == LB_NEEDED;
@@ -439,7 +512,7 @@ int lb_explore_original(struct lb_mutation *m, struct lb_mutation_question *ques
         return 0;
     }
     if (r == 0 && (question->states.violated || !explored.complete) && !question->is_of_answers) {
-        r = find_violation(m, &subject, &question->cell, err);
+        r = find_violation(m, question, &subject, &question->cell, err);
         m->is_accused |= r == 1;
     }
     if (r < 0)
@@ -448,5 +521,6 @@ int lb_explore_original(struct lb_mutation *m, struct lb_mutation_question *ques
     question->is_complete = explored.complete && !question->states.violated;
     question->is_judged = explored.is_judged;
     question->has_deadlocks = explored.has_deadlocks;
+    question->is_distinct = explored.is_distinct;
     return 0;
 }

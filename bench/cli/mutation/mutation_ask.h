@@ -17,10 +17,11 @@ bool lb_mutation_is_stopped(const struct lb_mutation *mutation);
 /* Of the budget; 0: it is over. */
 uint64_t lb_mutation_left_ns(const struct lb_mutation *mutation);
 
-/* Explores. Returns 1 if the text is shown to be wrong, else 0, or an error. *ret_same: all
- * schedules have the same results as the original's. */
+/* Explores. Returns 1 if the text is shown to violate something, else 0, or an error.
+ * *ret_compared: its results are all known, or some that the original's are not: see
+ * judged->differs. */
 int lb_ask_exploration(const struct lb_mutation *mutation, struct lb_mutation_question *question,
-                       const struct lb_subject *subject, uint64_t time_ns, bool *ret_same,
+                       const struct lb_subject *subject, uint64_t time_ns, bool *ret_compared,
                        struct lb_error *err);
 /* Explores both texts anew, and takes answers that only one of them gives; also with the rows at
  * the end. 1: there are some. */
@@ -42,13 +43,28 @@ int lb_ask_costs(const struct lb_mutation *mutation, const struct lb_file *file,
 
 /* mutation_questions.c: those of the plan, and some that a mutant alone gives reason for. */
 int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);
-/* Adds a smaller case of question i, which could not be complete; if there is one. */
+/* Makes a case smaller: with one item, or with whole transactions. false: it is so already. The
+ * workers, their rounds and renewals stay: they are the purpose of the exploration. */
+bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole);
+/* Adds smaller cases of question i, which could not be complete. */
 void lb_mutation_add_smaller(struct lb_mutation *mutation, size_t i);
+
+/* learnt.c: how many mutants a question distinguished; NULL: that is not known. */
+struct lb_learnt {
+    const char *question;
+    unsigned n_asked, n_shown; /* mutants, while they had no verdict */
+    unsigned median_ms;        /* of the original's explorations */
+};
+const struct lb_learnt *lb_mutation_learnt(const char *question);
 
 /* mutation_seen.c. */
 /* True if the exploration has to be asked: it runs the mutant's section. One of dead renewers is
  * for renew alone. */
 bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct lb_mutant *mutant);
+/* Was the exploration complete, or a smaller case of it that has to be asked, too? */
+bool lb_mutant_is_covered(const struct lb_mutation *mutation,
+                          const struct lb_mutation_question *question,
+                          const struct lb_mutant *mutant);
 /* Do two sessions or more play? */
 bool lb_mutation_is_contest(const struct lb_mutation_question *question);
 /* True if this run is what shows the mutant, if anything does. */

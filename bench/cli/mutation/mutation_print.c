@@ -121,15 +121,32 @@ static json_t *mutant_json(const struct lb_mutation *m, size_t i)
     if (judged->need == LB_REDUNDANT)
         lb_put_count(&object, "with", judged->with + 1);
     lb_put_text_or_null(&object, "reason", judged->need == LB_NEEDED ? NULL : judged->reason);
-    lb_put_flag(&object, "differs", judged->differs);
+    lb_put_flag(&object, "differs", judged->differs != 0);
+    return lb_object_end(&object);
+}
+
+/* An exploration, and how many of the mutants it was asked about it distinguished. */
+static json_t *question_json(const struct lb_mutation_question *question)
+{
+    struct lb_object object = lb_object_new();
+    lb_put_text(&object, "question", question->cell.scenario.name);
+    lb_put_flag(&object, "complete", question->is_complete);
+    lb_put_real(&object, "original_seconds", (double)question->took_ns / 1e9);
+    lb_put_count(&object, "asked", question->n_asked);
+    lb_put_count(&object, "distinguished", question->n_shown);
+    lb_put_real(&object, "mutants_seconds", (double)question->spent_ns / 1e9);
     return lb_object_end(&object);
 }
 
 int lb_mutation_print_json(const struct lb_mutation *m, FILE *out, struct lb_error *err)
 {
-    struct lb_object object = lb_object_new(), counts = lb_object_new(), list = lb_list_new();
+    struct lb_object object = lb_object_new(), counts = lb_object_new(), list = lb_list_new(),
+                     questions = lb_list_new();
     char sum[400];
     lb_mutation_sum_up(m, sum, sizeof sum);
+    for (size_t i = 0; i < m->n_questions; i++)
+        if (m->questions[i].cell.is_explored && m->questions[i].is_usable)
+            lb_add(&questions, question_json(&m->questions[i]));
     for (int need = 0; need < LB_NEEDS; need++)
         lb_put_count(&counts, lb_need_names[need], m->counts[need]);
     for (size_t i = 0; i < m->mutants.n; i++)
@@ -140,6 +157,7 @@ int lb_mutation_print_json(const struct lb_mutation *m, FILE *out, struct lb_err
     lb_put_text(&object, "summary", sum);
     lb_put(&object, "counts", lb_object_end(&counts));
     lb_put_real(&object, "share", lb_mutation_share(m));
+    lb_put(&object, "questions", lb_object_end(&questions));
     lb_put(&object, "mutants", lb_object_end(&list));
     return lb_json_print(lb_object_end(&object), JSON_INDENT(2), "the mutants", out, err);
 }

@@ -16,35 +16,45 @@ static struct lb_mutation_question *add_question(struct lb_mutation *m, const st
     return question;
 }
 
-/* The next smaller case of an exploration: with one item, or one round, or one worker. */
-static bool make_smaller(struct lb_explored_ask *ask)
+bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole)
 {
-    bool has_few_items = ask->items > 0 && ask->items < 2;
-    if (ask->items > 1)
+    bool was_whole = ask->whole, had_one = ask->items <= 1;
+    if (whole)
+        ask->whole = true;
+    else if (!had_one)
         ask->items = 1;
-    else if (ask->rounds > 1 && (has_few_items || ask->items == 0))
-        ask->rounds--;
-    else if (ask->renewals > 1)
-        ask->renewals--;
-    else if (ask->workers > 2 && ask->readers == 0 && ask->capacity < 2)
-        ask->workers--;
-    else
-        return false;
-    return true;
+    return whole ? !was_whole : !had_one;
+}
+
+static void add_smaller(struct lb_mutation *m, const struct lb_mutation_question *large, bool whole)
+{
+    struct lb_cell cell = large->cell;
+    size_t n = 0;
+    for (size_t k = 0; k < m->n_questions; k++)
+        n += m->questions[k].cell.is_explored;
+    if (m->n_questions == m->room || n == LB_MOST_EXPLORATIONS ||
+        !lb_mutation_make_smaller(&cell.explored, whole))
+        return;
+    snprintf(cell.scenario.name, sizeof cell.scenario.name, "%.*s%s%s",
+             (int)strcspn(large->cell.scenario.name, ","), large->cell.scenario.name,
+             cell.explored.items == 1 ? ", one item" : "",
+             cell.explored.whole ? ", whole transactions" : "");
+    struct lb_mutation_question *question = add_question(m, &cell, NULL, large->is_extra);
+    question->only = large->only;
+    question->is_of_answers = large->is_of_answers;
+    question->has_fewer_items = large->has_fewer_items || !whole;
+    question->larger = large->place;
 }
 
 void lb_mutation_add_smaller(struct lb_mutation *m, size_t i)
 {
     const struct lb_mutation_question *large = &m->questions[i];
-    struct lb_cell cell = large->cell;
-    if (m->n_questions == m->room || !make_smaller(&cell.explored))
-        return;
-    snprintf(cell.scenario.name, sizeof cell.scenario.name, "%.48s%s", large->cell.scenario.name,
-             large->larger == 0 ? ", smaller" : "");
-    struct lb_mutation_question *question = add_question(m, &cell, NULL, large->is_extra);
-    question->only = large->only;
-    question->is_of_answers = large->is_of_answers;
-    question->larger = i + 1;
+    const struct lb_section *sections = m->program->sections;
+    bool holds = sections[LB_S_ACQUIRE].tx == LB_TX_HOLD || sections[LB_S_CLAIM].tx == LB_TX_HOLD;
+    bool is_skewed = large->cell.explored.skew || large->cell.explored.lag;
+    if (large->larger == 0 && !holds && (!large->is_extra || is_skewed))
+        add_smaller(m, large, true);
+    add_smaller(m, large, false);
 }
 
 /* The first question of the plan that is run, or the one of this name. */
@@ -262,12 +272,54 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
     ask->rounds = ask->ticks > 0 ? 1 : 2;
 }
 
+enum { NUMBERS = 23 };
+
+static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS])
+{
+    const uint32_t numbers[NUMBERS] = {ask->workers,   ask->rounds > 0 ? ask->rounds : 1,
+                                       ask->readers,   ask->capacity,
+                                       ask->rescuers,  ask->renewals,
+                                       ask->resources, ask->frees,
+                                       ask->errors,    ask->batch > 0 ? ask->batch : 1,
+                                       ask->cancels,   ask->others,
+                                       ask->skew,      ask->lag,
+                                       ask->period,    ask->equal,
+                                       ask->items,     ask->putters,
+                                       ask->deaths,    ask->ticks,
+                                       ask->cuts,      ask->whole,
+                                       ask->leaves};
+    memcpy(ret, numbers, sizeof numbers);
+}
+
+/* True if the plan has the same exploration. */
+static bool is_of_plan(const struct lb_mutation *m, const struct lb_explored_ask *ask)
+{
+    uint32_t numbers[NUMBERS], others[NUMBERS];
+    list_numbers(ask, numbers);
+    for (size_t i = 0; i < m->n_questions && !m->questions[i].is_extra; i++) {
+        list_numbers(&m->questions[i].cell.explored, others);
+        if (m->questions[i].cell.explored.set_to_1 == NULL &&
+            memcmp(numbers, others, sizeof numbers) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void drop_repeated(struct lb_mutation *m)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->n_questions; i++)
+        if (!m->questions[i].is_extra || !is_of_plan(m, &m->questions[i].cell.explored))
+            m->questions[n++] = m->questions[i];
+    m->n_questions = n;
+}
+
 /* The questions of the plan; behind its explorations, and behind its runs, those that a mutant
  * alone gives reason for. */
 int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
 {
     const struct lb_report *report = &m->report;
-    m->room = 2 * report->n_cells + EXTRA;
+    m->room = 3 * (report->n_cells + EXTRA);
     m->questions = calloc(m->room, sizeof *m->questions);
     if (m->questions == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
@@ -280,6 +332,7 @@ int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
         }
     if (first != NULL)
         add_explorations(m, first);
+    drop_repeated(m);
     for (size_t i = 0; i < report->n_cells; i++)
         if (!report->cells[i].is_explored && report->cells[i].state == LB_CELL_PENDING)
             add_question(m, &report->cells[i], NULL, false)->is_usable = true;

@@ -19,6 +19,47 @@ static bool is_before_all(enum lb_section_name section)
     return section == LB_S_SETUP || section == LB_S_PUT || section == LB_SECTIONS;
 }
 
+/* True if whole transactions hide what the clause is for: locks, the time before a wait for one,
+ * and conditions that are asked again behind it. */
+static bool is_for_waits(const struct lb_mutant *mutant)
+{
+    bool begins = mutant->section == LB_S_ACQUIRE || mutant->section == LB_S_CLAIM;
+    return mutant->kind == LB_MUTANT_LOCK || mutant->kind == LB_MUTANT_TRANSACTION ||
+           mutant->kind == LB_MUTANT_ISOLATION ||
+           (mutant->kind == LB_MUTANT_CLOCK && !asks_worker_clock(mutant)) ||
+           (mutant->kind == LB_MUTANT_CONDITION && begins);
+}
+
+/* May some worker, or the judge, run the section? */
+static bool may_run(const struct lb_explored_ask *ask, enum lb_section_name section)
+{
+    switch (section) {
+    case LB_S_RENEW:
+        return ask->renewals > 0;
+    case LB_S_RECOVER:
+        return ask->rescuers + ask->deaths + ask->cuts > 0;
+    case LB_S_FREE:
+    case LB_S_RETRY:
+        return ask->frees > 0;
+    case LB_S_ERROR:
+    case LB_S_CLEAR_ERROR:
+    case LB_S_CLEAR_ALL_ERRORS:
+    case LB_S_RESET_ALL:
+        return ask->errors;
+    case LB_S_CANCEL:
+        return ask->cancels;
+    default:
+        return true;
+    }
+}
+
+/* Can the exploration come to a difference between the server's clocks? Where they stand still it
+ * takes a step. */
+static bool has_times(const struct lb_mutation_question *question)
+{
+    return question->cell.explored.ticks > 0 || !lb_explore_stands_still(question->cell.target->db);
+}
+
 bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct lb_mutant *mutant)
 {
     const struct lb_explored_ask *ask = &question->cell.explored;
@@ -27,12 +68,37 @@ bool lb_mutant_is_met(const struct lb_mutation_question *question, const struct 
         (ask->skew || ask->lag) != asks_worker_clock(mutant) ||
         ask->equal != lb_mutant_is_of_a_moment(mutant))
         return false;
+    if (mutant->kind == LB_MUTANT_CLOCK && !asks_worker_clock(mutant) && !has_times(question))
+        return false;
+    if (ask->whole && is_for_waits(mutant))
+        return false;
     if (ask->renewals > 1 && ask->deaths > 0 && mutant->section != LB_S_RENEW)
         return false;
     if (question->only != 0 && !is_table && (question->only >> mutant->section & 1) == 0)
         return false;
     return is_table || (question->states.sections >> mutant->section & 1) != 0 ||
-           !question->is_complete;
+           (!question->is_complete && may_run(ask, mutant->section));
+}
+
+/* One item hides a clause that distinguishes it from others. */
+static bool is_for_items(const struct lb_mutant *mutant)
+{
+    bool selects = mutant->kind == LB_MUTANT_ORDER || mutant->kind == LB_MUTANT_LIMIT ||
+                   mentions(mutant, "id") || mentions(mutant, ":items");
+    return mutant->section == LB_S_CLEAR_ERROR || mutant->section == LB_S_CLEAR_ALL_ERRORS ||
+           mutant->section == LB_S_RESET_ALL || (selects && !is_before_all(mutant->section));
+}
+
+bool lb_mutant_is_covered(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                          const struct lb_mutant *mutant)
+{
+    bool is_covered = question->is_complete;
+    for (size_t i = 0; i < m->n_questions && !is_covered; i++)
+        is_covered = m->questions[i].larger == question->place &&
+                     lb_mutant_is_met(&m->questions[i], mutant) &&
+                     !(m->questions[i].has_fewer_items && is_for_items(mutant)) &&
+                     lb_mutant_is_covered(m, &m->questions[i], mutant);
+    return is_covered;
 }
 
 bool lb_mutation_is_contest(const struct lb_mutation_question *question)

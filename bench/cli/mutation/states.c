@@ -198,6 +198,7 @@ static void ended(void *arg, const char *state, int violated)
     if (known != NULL && states->unknown == NULL &&
         (known->n == 0 || bsearch(key, known->at, known->n, sizeof *known->at, compare) == NULL))
         states->unknown = copy_answers(state, states->knows_rows);
+    states->enough = states->unknown != NULL && lb_now_ns() >= states->patient_until_ns;
 }
 
 static void anew(void *arg)
@@ -207,7 +208,7 @@ static void anew(void *arg)
     free(states->unknown);
     states->unknown = NULL;
     states->sections = states->vain = 0;
-    states->violated = false;
+    states->violated = states->enough = false;
 }
 
 void lb_states_begin(struct lb_states *states, uint32_t ttl_ms, struct lb_explore_watch *ret_watch)
@@ -215,7 +216,8 @@ void lb_states_begin(struct lb_states *states, uint32_t ttl_ms, struct lb_explor
     anew(states);
     states->start_unix_ms = lb_unix_ms();
     states->ttl_ms = ttl_ms;
-    *ret_watch = (struct lb_explore_watch){.ended = ended, .anew = anew, .arg = states};
+    *ret_watch = (struct lb_explore_watch){
+        .ended = ended, .anew = anew, .arg = states, .enough = &states->enough};
 }
 
 static void bring_in_order(struct lb_digests *digests)

@@ -19,6 +19,8 @@ struct lb_states {
     const struct lb_digests *known; /* the first answers that are not in this set are kept: */
     bool knows_rows;                /* ... it is one of answers with rows, and both are kept */
     char *unknown;                  /* ... here; NULL: there were none */
+    uint64_t patient_until_ns;      /* with unknown answers the exploration ends by this time */
+    bool enough;                    /* ... and has ended so */
     bool failed;           /* out of memory, or a schedule has more answers than are kept */
     bool violated;         /* some schedule violated something */
     unsigned sections;     /* 1u << enum lb_section_name: of which some worker had an answer */

@@ -1,0 +1,47 @@
+/* Smaller cases of explorations, and the counts of each question. */
+#include "mutation_ask.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* The purpose of the exploration stays: its workers, rounds and renewals. */
+static void cases_become_smaller(void **state)
+{
+    (void)state;
+    struct lb_explored_ask ask = {.workers = 3, .rounds = 2, .items = 2, .renewals = 2, .ticks = 1};
+    assert_true(lb_mutation_make_smaller(&ask, true));
+    assert_true(ask.whole);
+    assert_int_equal(ask.items, 2);
+    assert_false(lb_mutation_make_smaller(&ask, true));
+    assert_true(lb_mutation_make_smaller(&ask, false));
+    assert_int_equal(ask.items, 1);
+    assert_false(lb_mutation_make_smaller(&ask, false));
+    assert_int_equal(ask.workers, 3);
+    assert_int_equal(ask.rounds, 2);
+    assert_int_equal(ask.renewals, 2);
+    assert_int_equal(ask.ticks, 1);
+}
+
+static void a_smaller_case_counts_with_its_question(void **state)
+{
+    (void)state;
+    const struct lb_learnt *learnt = lb_mutation_learnt("explore");
+    assert_non_null(learnt);
+    assert_ptr_equal(lb_mutation_learnt("explore, one item"), learnt);
+    assert_null(lb_mutation_learnt("explor"));
+    assert_true(learnt->n_shown <= learnt->n_asked);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(cases_become_smaller),
+        cmocka_unit_test(a_smaller_case_counts_with_its_question),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
