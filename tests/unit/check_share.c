@@ -337,7 +337,7 @@ static struct recipe draw_recipe(struct lb_random *random)
 static void the_verdicts_are_those_of_the_definition(void **state)
 {
     const char *wanted = getenv("LB_TEST_HISTORIES");
-    const unsigned long n = wanted != NULL ? strtoul(wanted, NULL, 10) : 1000;
+    const unsigned long n = wanted != NULL ? strtoul(wanted, NULL, 10) : 5000;
     unsigned long counted[LB_V_NOT_TESTED + 1] = {0};
     struct lb_random random;
     (void)state;
