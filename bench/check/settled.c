@@ -246,15 +246,46 @@ static void judge_again(struct lb_case *c, const struct lb_id *id)
                           "and completed had been judged and dropped";
 }
 
+static bool is_of_settled(const struct lb_settled *settled, const struct lb_witness *witness)
+{
+    for (size_t i = 0; i < witness->n_ops; i++) {
+        const struct lb_witness_op *op = &witness->ops[i];
+        if (op->has_value && lb_settled_has(settled, op->value))
+            return true;
+    }
+    return false;
+}
+
+/* Takes back the violations that concern items of the dropped part: what was dropped may explain
+ * them. A second claim is one all the same, and a claim is judged for itself. */
+static void take_back(struct lb_case *c, enum lb_guarantee guarantee)
+{
+    struct lb_finding *finding = lb_finding_of(c, guarantee);
+    size_t n = 0;
+    if (guarantee == LB_G_NO_DUPLICATE || guarantee == LB_G_ONCE || guarantee == LB_G_PROGRESS ||
+        guarantee == LB_G_BOUNDED_CLAIM)
+        return;
+    for (size_t i = 0; i < finding->n_witnesses; i++)
+        if (!is_of_settled(c->model->settled, &finding->witness[i]))
+            finding->witness[n++] = finding->witness[i];
+    finding->n_violations = n > 0 ? finding->n_violations - (finding->n_witnesses - n) : 0;
+    finding->n_witnesses = n;
+}
+
 void lb_settled_end(struct lb_case *c)
 {
     const struct lb_settled *settled = c->model->settled;
+    bool is_any = false;
     for (const struct lb_id *id = c->ids; settled != NULL && id < c->ids + c->n_ids; id++)
         for (uint64_t i = 0; i < id->n && (id->is_put || id->is_claimed); i++)
             if (lb_settled_has(settled, id->id + i)) {
                 judge_again(c, id);
+                is_any = true;
                 break;
             }
+    for (int g = 0; g < LB_GUARANTEES && is_any; g++)
+        if (lb_guarantee_is((enum lb_guarantee)g, LB_GUARANTEE_IS_OF_ONE_ITEM))
+            take_back(c, (enum lb_guarantee)g);
 }
 
 const char *lb_settled_cannot_say(const struct lb_case *c, enum lb_guarantee guarantee)

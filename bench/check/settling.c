@@ -10,7 +10,8 @@
  *     as one bit: see settled.c.
  *   - The wait of a claim, or of an answer "empty", is within the bound. It begins with the first
  * of the claims before it that were refused: all of these go with it, or none.
- *   - A put that was refused for contention has put nothing, and the judge reads nothing of it.
+ *   - A put, or an end of an item, that was refused for contention has changed nothing, and the
+ * judge reads nothing of it.
  *   - Of each log the last answered operation stays, and the last one before a note that its
  * session had ended: they say until when the session was certainly there.
  *
@@ -24,7 +25,7 @@
 
 #include <stdlib.h>
 
-enum kind { OTHER, PUT, CLAIM, EMPTY, ENDS, REFUSED, REFUSED_PUT };
+enum kind { OTHER, PUT, CLAIM, EMPTY, ENDS, REFUSED, REFUSED_OTHER };
 enum what { IS_PUT, IS_CLAIMED, IS_ENDED, IS_NAMED, WHATS, IS_SETTLED = 1 << 8 };
 
 /* Events of one log that belong together: an operation, a batch, or a note. */
@@ -43,10 +44,11 @@ struct settling {
     struct lb_array units, names; /* struct unit, by log; struct lb_key: id, unit, enum what */
     bool lacks_memory, is_too_much;
     /* of the log that is read */
-    uint32_t log, answered; /* the last unit that was answered; LB_NONE */
-    bool is_waiting;        /* its last claim was neither granted nor answered "empty" */
-    uint64_t wait_ns;       /* since then, for an item of the class */
-    uint32_t wait_class;
+    uint32_t log, answered;       /* the last unit that was answered; LB_NONE */
+    bool is_waiting;              /* its last claim was neither granted nor answered "empty" */
+    uint64_t wait_ns;             /* since then, for an item of the class */
+    uint32_t wait_class, retired; /* the last process that an unknown outcome has ended */
+    bool has_retired;
     uint32_t claimed; /* the last unit with a claim; LB_NONE */
 };
 
@@ -122,8 +124,8 @@ static enum kind kind_of(const struct lb_event *e, uint32_t n)
         return claim_kind(e, n);
     if (e->op == LB_OP_PUT && n == 2 && is_answer(e, &e[1], LB_EV_OK) && e->arg > 0)
         return PUT;
-    if (e->op == LB_OP_PUT && is_refused(e, n))
-        return REFUSED_PUT;
+    if ((e->op == LB_OP_PUT || lb_item_closes(e->op)) && is_refused(e, n))
+        return REFUSED_OTHER;
     for (uint32_t i = 0; i < half; i++)
         if (e[i].op != LB_OP_COMPLETE || !is_answer(&e[i], &e[half + i], LB_EV_OK) ||
             e[i].value != e[half + i].value || e[i].process != e->process ||
@@ -173,6 +175,16 @@ static void begin_wait(struct settling *s, bool goes_on, const struct lb_event *
     s->wait_class = claim->object;
 }
 
+/* An unknown outcome ends the wait of its process, unless an earlier one of the batch has done so
+ * and this is the claim behind it. */
+static void retire(struct settling *s, const struct lb_event *info)
+{
+    const bool is_new = !s->has_retired || s->retired != info->process;
+    s->is_waiting = !is_new && (s->is_waiting || info->op == LB_OP_CLAIM);
+    s->has_retired = true;
+    s->retired = info->process;
+}
+
 /* Notes whether the worker waits after the unit, and the end of its session. */
 static void follow(struct settling *s, struct unit *unit, const struct lb_event *e)
 {
@@ -182,15 +194,18 @@ static void follow(struct settling *s, struct unit *unit, const struct lb_event 
     if (last->type == LB_EV_OK || last->type == LB_EV_FAIL)
         s->answered = (uint32_t)(s->units.n - 1);
     for (uint32_t i = 0; i < unit->n; i++) {
-        if (e[i].op != LB_OP_CLAIM || e[i].type == LB_EV_NOTE)
-            continue;
-        unit->claims = true;
-        s->claimed = (uint32_t)(s->units.n - 1);
-        if (e[i].type == LB_EV_INVOKE) {
+        const bool is_claim = e[i].op == LB_OP_CLAIM && e[i].type != LB_EV_NOTE;
+        if (is_claim) {
+            unit->claims = true;
+            s->claimed = (uint32_t)(s->units.n - 1);
+        }
+        if (e[i].type == LB_EV_INFO) {
+            retire(s, &e[i]);
+        } else if (is_claim && e[i].type == LB_EV_INVOKE) {
             unit->goes_on = s->is_waiting;
             begin_wait(s, s->is_waiting, &e[i]);
-        } else {
-            s->is_waiting = e[i].type != LB_EV_OK && e[i].answer != LB_EMPTY;
+        } else if (is_claim) {
+            s->is_waiting = e[i].type == LB_EV_FAIL && e[i].answer != LB_EMPTY;
         }
     }
 }
@@ -210,7 +225,7 @@ static void read_log(struct settling *s)
     const struct lb_settle_log *log = &s->logs[s->log];
     s->answered = LB_NONE;
     s->claimed = LB_NONE;
-    s->is_waiting = false;
+    s->is_waiting = s->has_retired = false;
     for (size_t i = 0; i < log->n_seen && !s->lacks_memory;) {
         const struct lb_event *e = &log->events[i], *end = end_of(e, log->events + log->n_seen);
         struct unit *unit = lb_array_push(&s->units, sizeof *unit);

@@ -3,6 +3,7 @@
  * grow with its length. */
 #include "settled.h"
 
+#include "check_history.h"
 #include "random.h"
 
 #include <setjmp.h>
@@ -118,6 +119,8 @@ static void write_item(struct writer *w, uint64_t id)
     for (uint64_t i = 0; i < id % 4; i++)
         operate(w, WORKER, LB_OP_CLAIM, refusals[i], 0);
     operate(w, WORKER, LB_OP_CLAIM, LB_OK, id);
+    if (id % 7 == 0)
+        operate(w, WORKER, LB_OP_COMPLETE, refusals[id % 4], id);
     operate(w, WORKER, LB_OP_COMPLETE, LB_OK, id);
     if (id % 5 == 0)
         operate(w, WORKER, LB_OP_CLAIM, LB_EMPTY, 0);
@@ -155,12 +158,72 @@ static void a_long_history_leaves_little(void **state)
     lb_settled_free(settled);
 }
 
+/* --- an item that comes again --- */
+
+/* Settles all that is recorded by a time, and judges the rest. */
+static void judge_rest(struct test_history *h, uint64_t until_ns, struct lb_judgement *ret)
+{
+    struct lb_settle_log logs[MAX_LOGS];
+    size_t seen[MAX_LOGS] = {0};
+    struct lb_error err;
+    struct lb_settled *settled = lb_settled_new();
+    assert_non_null(settled);
+    for (int i = 0; i < MAX_LOGS; i++) {
+        while (seen[i] < h->n[i] && h->events[i][seen[i]].time_ns < until_ns)
+            seen[i]++;
+        logs[i] = (struct lb_settle_log){h->events[i], seen[i], seen[i]};
+    }
+    assert_int_equal(lb_settle(settled, &h->model, logs, MAX_LOGS, until_ns, &err), 0);
+    for (int i = 0; i < MAX_LOGS; i++) {
+        memmove(&h->events[i][logs[i].n], &h->events[i][seen[i]],
+                (h->n[i] - seen[i]) * sizeof h->events[i][0]);
+        h->n[i] -= seen[i] - logs[i].n;
+    }
+    h->model.settled = settled;
+    assert_int_equal(judge_history(h, ret, &err), 0);
+    assert_true(lb_settled_events(settled) > 0);
+    h->model.settled = NULL;
+    lb_settled_free(settled);
+}
+
+/* Worker 1 completes the item; worker 2 is given it once more, and worker 1 again when the lease of
+ * 8 ms is about to end. Without the first claim either worker 2 ends an item that it has lost, or
+ * worker 1 is given one that was completed. With it the item was claimed twice anyway. */
+static void an_item_that_comes_again_accuses_no_owner(void **state)
+{
+    enum { MS = 1000000, LEASE_MS = 8 };
+    static struct test_history h;
+    static struct lb_judgement whole, rest;
+    struct lb_error err;
+    (void)state;
+    history_init(&h, true);
+    h.model.lease = true;
+    h.model.claims = lb_guarantees_with(LB_GUARANTEE_IS_FOR_QUEUES) &
+                     lb_guarantees_with(LB_GUARANTEE_IS_OF_ONE_ITEM);
+    put(&h, 0, 1, 1, 1, 1);
+    add_op(&h, 0, LB_OP_PUT, 2 * MS, 2 * MS, LB_EV_FAIL, 0, 2, 1, 0); /* the last one stays */
+    claim(&h, 1, 1, 4 * MS, 4 * MS, LEASE_MS);
+    add_op(&h, 1, LB_OP_COMPLETE, 4 * MS, 4 * MS, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    add_op(&h, 1, LB_OP_CLAIM, 8 * MS, 8 * MS, LB_EV_FAIL, 0, 0, 1, 0);
+    claim(&h, 2, 1, 12 * MS, 12 * MS, LEASE_MS);
+    claim(&h, 1, 1, 18 * MS, 20 * MS, LEASE_MS);
+    add_op(&h, 2, LB_OP_COMPLETE, 19 * MS, 19 * MS, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    add_op(&h, 1, LB_OP_COMPLETE, 20 * MS, 20 * MS, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    assert_int_equal(judge_history(&h, &whole, &err), 0);
+    judge_rest(&h, 10 * MS, &rest);
+    assert_int_equal(whole.findings[LB_G_NO_DUPLICATE].verdict, LB_V_VIOLATED);
+    assert_int_equal(rest.findings[LB_G_NO_DUPLICATE].verdict, LB_V_VIOLATED);
+    assert_int_equal(whole.findings[LB_G_OWNER_RELEASE].verdict, LB_V_HELD);
+    assert_int_equal(rest.findings[LB_G_OWNER_RELEASE].verdict, LB_V_NOT_TESTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_order_gives_the_set),
         cmocka_unit_test(a_gap_keeps_one_page),
         cmocka_unit_test(a_long_history_leaves_little),
+        cmocka_unit_test(an_item_that_comes_again_accuses_no_owner),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

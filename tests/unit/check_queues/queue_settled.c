@@ -109,9 +109,15 @@ static void compare_judgements(const struct shape *shape, const struct lb_judgem
     if (is_equal)
         return;
     print_history(&history);
-    fail_msg("%s: other counts where a part was settled: %llu claims and %llu, %llu empty and %llu",
-             shape->name, (unsigned long long)a->n_claims, (unsigned long long)b->n_claims,
-             (unsigned long long)a->n_empty, (unsigned long long)b->n_empty);
+    fail_msg(
+        "%s: other counts where a part was settled: %llu claims and %llu, %llu empty and %llu, "
+        "%llu refused and %llu, longest wait %llu and %llu, fairness %g and %g, %llu deaths and "
+        "%llu",
+        shape->name, (unsigned long long)a->n_claims, (unsigned long long)b->n_claims,
+        (unsigned long long)a->n_empty, (unsigned long long)b->n_empty,
+        (unsigned long long)a->n_refusals, (unsigned long long)b->n_refusals,
+        (unsigned long long)a->longest_wait_ns, (unsigned long long)b->longest_wait_ns, a->jain,
+        b->jain, (unsigned long long)a->n_deaths, (unsigned long long)b->n_deaths);
 }
 
 /* Some answers "empty" become refusals for contention: the worker waits on. */
