@@ -39,6 +39,14 @@ for my $uri (@uris) {
     }
 }
 
+# A window that ends in a schedule need not end there in its replay.
+for (1 .. 6) {
+    my ($status, $out) = lockbench('explore', '-s', $file, '-q', '--opt', 'take=reset', '--opt', 'most=1', '--opt', 'window_ms=100');
+    next if $status != 5;
+    like($out, qr/^  rate +violated.*NOT\s+CONFIRMED.*ask\s+for\s+the\s+time/ms, 'a violation that no replay repeats says so');
+    last;
+}
+
 # --- the plan, histories and headers ---
 my (undef, $plan) = lockbench('verify', '-s', $file, '--plan');
 like($plan, qr/explore\+rate .*claims rate: a crowd/s, 'verify explores a limit of 1, and puts a crowd at a backlog');

@@ -212,11 +212,11 @@ static void print_witness(FILE *out, const struct lb_explored *explored, const c
         explored->witness_workers, explored->witness_workers == 1 ? "" : "s",
         explored->witness_rounds, explored->witness_rounds == 1 ? "" : "s", explored->schedule.n,
         explored->schedule.n == 1 ? "" : "s",
-        explored->violated == 0 ? ""
-        : explored->is_nondeterministic
+        explored->is_nondeterministic
             ? ". NOT CONFIRMED: no second replay answered so; the engine is not "
-              "deterministic here"
-            : ", replayed twice with the same answers",
+              "deterministic here, or the statements ask for the time"
+        : explored->violated == 0 ? ""
+                                  : ", replayed twice with the same answers",
         chosen);
     fprintf(out, "  again: %s --replay %s\n", command, schedule);
     for (int g = 0; g < LB_GUARANTEES; g++) {
