@@ -9,12 +9,11 @@
  * Both sessions stand until the measured part is over and nothing is counted any more; then the
  * locked items are there for all.
  */
-#include "backlog.h"
+#include "run_parts.h"
 
 #include "aged_table.h"
 #include "classes.h"
 #include "control.h"
-#include "putters.h"
 
 #include <stdlib.h>
 #include <string.h>

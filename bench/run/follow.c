@@ -7,9 +7,8 @@
 #include "parcel.h"
 #include "part.h"
 #include "peers.h"
-#include "phases.h"
+#include "run_parts.h"
 #include "settle.h"
-#include "setup.h"
 #include "skew.h"
 #include "warnings.h"
 

@@ -1,7 +1,6 @@
-/* The phases of a run: see phases.h. */
-#include "phases.h"
+/* The phases of a run: see run_parts.h. */
+#include "run_parts.h"
 
-#include "backlog.h"
 #include "beater.h"
 #include "carriers.h"
 #include "control.h"
@@ -13,7 +12,6 @@
 #include "processes.h"
 #include "readers.h"
 #include "settler.h"
-#include "stages.h"
 #include "waits.h"
 
 #include <sys/time.h>

@@ -1,11 +1,11 @@
-/* Plans of the statements: see plans.h.
+/* Plans of the statements: see run_parts.h.
  *
  * Each operation is executed once on the tables of the run, in a transaction of a session of its
  * own. Before each statement, the gate of age (aged_cost.h) asks the server how it would execute
  * it. The transaction is rolled back, so that the run finds what the set-up has left. release is
  * not tried: it may end the transaction.
  */
-#include "plans.h"
+#include "run_parts.h"
 
 #include "aged_cost.h"
 #include "array.h"

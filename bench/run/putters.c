@@ -10,7 +10,7 @@
  * Sessions that put at the same time may refuse each other. A session that is refused puts no more;
  * the control session alone puts the rest at the end, where a refusal counts.
  */
-#include "putters.h"
+#include "run_parts.h"
 
 #include "control.h"
 

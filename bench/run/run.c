@@ -9,7 +9,6 @@
 #include "run.h"
 #include "quiet.h"
 
-#include "backlog.h"
 #include "books.h"
 #include "chunks.h"
 #include "control.h"
@@ -21,12 +20,11 @@
 #include "ledger.h"
 #include "parts.h"
 #include "peers.h"
-#include "phases.h"
 #include "readers.h"
 #include "restarted.h"
+#include "run_parts.h"
 #include "settle.h"
 #include "settler.h"
-#include "setup.h"
 #include "warnings.h"
 
 #include <unistd.h>

@@ -1,9 +1,8 @@
 /* Building a run up, and taking it down: space, statements, backlog, workers. */
-#include "setup.h"
+#include "run_parts.h"
 
 #include "append.h"
 #include "attributes.h"
-#include "backlog.h"
 #include "beater.h"
 #include "carriers.h"
 #include "chunks.h"
@@ -14,10 +13,8 @@
 #include "faults.h"
 #include "guard.h"
 #include "ledger.h"
-#include "lend.h"
 #include "model.h"
 #include "ordinary.h"
-#include "plans.h"
 #include "pool.h"
 #include "processes.h"
 #include "program_features.h"

@@ -1,12 +1,11 @@
-/* The phases of a scenario while it runs: see stages.h.
+/* The phases of a scenario while it runs: see run_parts.h.
  *
  * Arrivals follow the schedule, which has the rates of the phases. Here the rest is switched: the
  * readers, the faults, and a transaction that stays open on a session of its own. Each phase's
  * successes and waits are counted from the counters of the workers.
  */
-#include "stages.h"
+#include "run_parts.h"
 
-#include "backlog.h"
 #include "intervals.h"
 
 #include <string.h>

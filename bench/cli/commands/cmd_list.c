@@ -1,8 +1,7 @@
 /* lockbench list: the built-in objects, and the stored results. */
 #include "cli.h"
 #include "json_object.h"
-#include "list_results.h"
-#include "list_strategy.h"
+#include "list.h"
 #include "nearest.h"
 #include "table.h"
 #include "terminal.h"

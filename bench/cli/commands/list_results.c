@@ -1,5 +1,5 @@
 /* lockbench list results: what -o and --save have stored, oldest name first. */
-#include "list_results.h"
+#include "list.h"
 
 #include "append.h"
 #include "json_object.h"

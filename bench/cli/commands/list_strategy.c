@@ -1,7 +1,7 @@
 /* lockbench list -s NAME: a strategy's source, the changes from it, its options, and its known
  * breaks.
  */
-#include "list_strategy.h"
+#include "list.h"
 
 #include "json_object.h"
 #include "nearest.h"

@@ -3,7 +3,7 @@
 
 #include "clock.h"
 #include "control.h"
-#include "setup.h"
+#include "run_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,4 @@
 /* A worker's side of the pool: its operator calls this for each operation. See pool.h. */
-#include "lend.h"
-
 #include "pool.h"
 #include "worker.h"
 

@@ -509,6 +509,18 @@ int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct l
     return finish(op, LB_M_RELEASE, &event, answer);
 }
 
+/* An operation of the process that the history does not have. as: what it borrows a session for. */
+static int operate_unrecorded(struct lb_operator *op, enum lb_op as, enum lb_section_name section,
+                              struct lb_error *err)
+{
+    if (!take(op, as))
+        return LB_TIMEOUT;
+    int answer = op->actor->plan->strategy->flow->class(op->actor, section, err);
+    if (op->lender != NULL)
+        op->lender->give(op->lender_arg, as, answer);
+    return answer;
+}
+
 int lb_operate_sign_off(struct lb_operator *op, uint32_t log, struct lb_error *err)
 {
     append(op, &(struct lb_event){.time_ns = lb_now_ns(),
@@ -516,22 +528,12 @@ int lb_operate_sign_off(struct lb_operator *op, uint32_t log, struct lb_error *e
                                   .arg = log,
                                   .op = LB_OP_SESSION_END,
                                   .type = LB_EV_NOTE});
-    if (!take(op, LB_OP_BEAT))
-        return LB_TIMEOUT;
-    int answer = op->actor->plan->strategy->flow->class(op->actor, LB_S_UNREGISTER, err);
-    if (op->lender != NULL)
-        op->lender->give(op->lender_arg, LB_OP_BEAT, answer);
-    return answer;
+    return operate_unrecorded(op, LB_OP_BEAT, LB_S_UNREGISTER, err);
 }
 
 int lb_operate_stop(struct lb_operator *op, struct lb_error *err)
 {
-    if (!take(op, LB_OP_RECOVER))
-        return LB_TIMEOUT;
-    int answer = op->actor->plan->strategy->flow->class(op->actor, LB_S_STOP, err);
-    if (op->lender != NULL)
-        op->lender->give(op->lender_arg, LB_OP_RECOVER, answer);
-    return answer;
+    return operate_unrecorded(op, LB_OP_RECOVER, LB_S_STOP, err);
 }
 
 void lb_operator_note_write(struct lb_operator *op, uint32_t resource, const struct lb_grant *grant,

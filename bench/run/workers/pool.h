@@ -42,4 +42,7 @@ void lb_pool_give(struct lb_pool *pool, struct lb_pooled *pooled);
 /* Interrupts whatever the sessions are executing. */
 void lb_pool_cancel(struct lb_pool *pool);
 
+/* A worker's side of it, called by its operator; arg is the worker: lend.c. */
+extern const struct lb_lender lb_pool_lender;
+
 #endif
