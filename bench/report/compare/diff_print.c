@@ -243,8 +243,7 @@ static void put_comparison(struct lb_object *object, const struct lb_diff_row *r
     lb_put_real(object, "p_adjusted", c->p_adjusted);
     lb_put_flag(object, "paired", c->is_paired);
     lb_put_real(object, "shows", row->shows);
-    lb_put(object, "runs_for_threshold",
-           row->runs_for > 0 ? lb_json_count(row->runs_for) : json_null());
+    lb_put_count(object, "runs_for_threshold", row->runs_for > 0 ? row->runs_for : UINT64_MAX);
 }
 
 static json_t *row_json(const struct lb_diff_row *row)

@@ -94,16 +94,15 @@ static json_t *histogram_json(const struct lb_histogram *histogram)
     char name[32];
     lb_put_count(&object, "count", histogram->count);
     lb_put_count(&object, "overflow", histogram->overflow);
-    lb_put(&object, "min_ns", histogram->count > 0 ? lb_json_count(histogram->min) : json_null());
-    lb_put(&object, "max_ns", histogram->count > 0 ? lb_json_count(histogram->max) : json_null());
-    lb_put(&object, "mean_ns",
-           histogram->count > 0 ? json_real(lb_histogram_mean(histogram)) : json_null());
+    lb_put_count(&object, "min_ns", histogram->count > 0 ? histogram->min : UINT64_MAX);
+    lb_put_count(&object, "max_ns", histogram->count > 0 ? histogram->max : UINT64_MAX);
+    lb_put_real(&object, "mean_ns", histogram->count > 0 ? lb_histogram_mean(histogram) : NAN);
     for (size_t q = 0; q < LB_QUANTILES; q++) {
         snprintf(name, sizeof name, "%s_ns", lb_quantile_names[q]);
-        lb_put(&object, name,
-               lb_histogram_enough(histogram, lb_quantiles[q])
-                   ? lb_json_count(lb_histogram_quantile(histogram, lb_quantiles[q]))
-                   : json_null());
+        lb_put_count(&object, name,
+                     lb_histogram_enough(histogram, lb_quantiles[q])
+                         ? lb_histogram_quantile(histogram, lb_quantiles[q])
+                         : UINT64_MAX);
     }
     return lb_object_end(&object);
 }
@@ -269,9 +268,8 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     lb_put(&object, "migration", migration_json(&run->migration));
     lb_put(&object, "proof", proof_json(&run->proof));
     lb_put_count(&object, "threads", run->n_threads);
-    lb_put(&object, "cpu_user_ns", run->has_cpu ? lb_json_count(run->cpu_user_ns) : json_null());
-    lb_put(&object, "cpu_system_ns",
-           run->has_cpu ? lb_json_count(run->cpu_system_ns) : json_null());
+    lb_put_count(&object, "cpu_user_ns", run->has_cpu ? run->cpu_user_ns : UINT64_MAX);
+    lb_put_count(&object, "cpu_system_ns", run->has_cpu ? run->cpu_system_ns : UINT64_MAX);
     lb_put_count(&object, "switches_voluntary", run->n_switches_voluntary);
     lb_put_count(&object, "switches_involuntary", run->n_switches_involuntary);
     lb_put(&object, "server_settings", facts_json(run->facts, run->n_facts));
@@ -327,11 +325,8 @@ static json_t *comparison_json(const struct lb_rank_table *table, const struct l
     lb_put(&object, "reference_median", lb_estimate_json(&reference->median));
     lb_put(&object, "ratio", lb_estimate_json(&rank->ratio));
     lb_put_text(&object, "text", lb_rank_ratio(rank, text, sizeof text));
-    lb_put(&object, "pooled",
-           measured == LB_RANK_RATE || isnan(rank->pooled) ? json_null() : json_real(rank->pooled));
-    lb_put(&object, "reference_pooled",
-           measured == LB_RANK_RATE || isnan(reference->pooled) ? json_null()
-                                                                : json_real(reference->pooled));
+    lb_put_real(&object, "pooled", measured == LB_RANK_RATE ? NAN : rank->pooled);
+    lb_put_real(&object, "reference_pooled", measured == LB_RANK_RATE ? NAN : reference->pooled);
     lb_put_count(&object, "rounds", rank->n_rounds);
     lb_put_text(&object, "letters", rank->letters);
     lb_put_text(&object, "verdict", lb_stats_verdict_name(rank->verdict));
@@ -437,8 +432,8 @@ static void put_batches(struct lb_object *object, const struct lb_report *report
         lb_put_text(&one, "scenario", row->cell->scenario.name);
         lb_put_count(&one, "batch", row->cell->scenario.batch);
         lb_put_real(&one, "successes_per_s", row->successes_per_s);
-        lb_put(&one, "in_hand_ns",
-               row->in_hand_ns > 0 ? json_integer((json_int_t)row->in_hand_ns) : json_null());
+        lb_put_count(&one, "in_hand_ns",
+                     row->in_hand_ns > 0 ? (uint64_t)row->in_hand_ns : UINT64_MAX);
         lb_put_text(&one, "at_a_death", lb_batch_fate(row, text, sizeof text));
         lb_add(&rows, lb_object_end(&one));
     }
@@ -456,21 +451,20 @@ static json_t *summary_json(const struct lb_report *report, const struct lb_cell
     struct lb_estimate rate;
     lb_put(&object, "successes_per_s_interval",
            lb_cell_rate(cell, &rate) ? lb_estimate_json(&rate) : json_null());
-    lb_put(&object, "attempts_per_success",
-           summary.n_successes > 0 ? json_real(summary.attempts_per_success) : json_null());
-    lb_put(&object, "cpu_us_per_success",
-           summary.n_successes > 0 ? json_real(summary.cpu_us_per_success) : json_null());
+    lb_put_real(&object, "attempts_per_success",
+                summary.n_successes > 0 ? summary.attempts_per_success : NAN);
+    lb_put_real(&object, "cpu_us_per_success",
+                summary.n_successes > 0 ? summary.cpu_us_per_success : NAN);
     lb_put_real(&object, "jain", summary.jain);
-    if (report->price.is_given) {
-        double amount = lb_price_per_million(&report->price, (double)cell->scenario.workers,
-                                             summary.successes_per_s);
-        lb_put(&object, "price_per_million", isnan(amount) ? json_null() : json_real(amount));
-    }
+    if (report->price.is_given)
+        lb_put_real(&object, "price_per_million",
+                    lb_price_per_million(&report->price, (double)cell->scenario.workers,
+                                         summary.successes_per_s));
     for (size_t q = 0; q < LB_QUANTILES; q++) {
         snprintf(name, sizeof name, "%s_ns", lb_quantile_names[q]);
         lb_put_count(&object, name, summary.quantile_ns[q]);
     }
-    lb_put(&object, "max_ns", summary.has_latency ? lb_json_count(summary.max_ns) : json_null());
+    lb_put_count(&object, "max_ns", summary.has_latency ? summary.max_ns : UINT64_MAX);
     return lb_object_end(&object);
 }
 
@@ -511,8 +505,8 @@ static json_t *costs_json(const struct lb_cell *cell)
     struct lb_costs costs;
     lb_cell_costs(cell, &costs);
     for (int c = 0; c < LB_COSTS; c++)
-        lb_put(&object, lb_cost_key((enum lb_cost)c),
-               costs.values[c] < 0 ? json_null() : json_real(costs.values[c]));
+        lb_put_real(&object, lb_cost_key((enum lb_cost)c),
+                    costs.values[c] < 0 ? NAN : costs.values[c]);
     return lb_object_end(&object);
 }
 

@@ -4,8 +4,6 @@
 #include "json_object.h"
 #include "run_course.h"
 
-#include <math.h>
-
 /* The phases of the scenario; a phase that did not come is left out. */
 json_t *lb_phases_json(const struct lb_outcome *run)
 {
@@ -20,10 +18,8 @@ json_t *lb_phases_json(const struct lb_outcome *run)
         lb_put_count(&object, "length_ns", figures->length_ns);
         lb_put_count(&object, "successes", figures->n_successes);
         lb_put_count(&object, "due", figures->n_due);
-        lb_put(&object, "p50_ns",
-               figures->p50_ns > 0 ? lb_json_count(figures->p50_ns) : json_null());
-        lb_put(&object, "p99_ns",
-               figures->p99_ns > 0 ? lb_json_count(figures->p99_ns) : json_null());
+        lb_put_count(&object, "p50_ns", figures->p50_ns > 0 ? figures->p50_ns : UINT64_MAX);
+        lb_put_count(&object, "p99_ns", figures->p99_ns > 0 ? figures->p99_ns : UINT64_MAX);
         json_array_append_new(phases, lb_object_end(&object));
     }
     return phases;
@@ -43,7 +39,7 @@ json_t *lb_course_json(const struct lb_outcome *run)
     lb_put_text(&object, "text", lb_run_course_text(run, &course, dead_rows, text, sizeof text));
     lb_put(&object, "drift_per_hour", collapsed ? json_null() : lb_estimate_json(&course.per_hour));
     lb_put(&object, "collapsed_s", collapsed ? lb_estimate_json(&course.collapsed) : json_null());
-    lb_put(&object, "dead_rows", isnan(dead_rows) ? json_null() : json_real(dead_rows));
+    lb_put_real(&object, "dead_rows", dead_rows);
     lb_put(&object, "recovered_s",
            course.has_recovered ? lb_estimate_json(&course.recovered) : json_null());
     return lb_object_end(&object);
