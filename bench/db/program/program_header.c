@@ -306,6 +306,32 @@ static int settle_facts(const struct lb_file *file, struct lb_error *err)
     return r != 0 ? r : settle_fact(file, &file->clock, "precision", -1, "fine", "seconds", err);
 }
 
+static int read_needs(struct lb_file *file, const struct lb_directive *directive,
+                      struct lb_error *err)
+{
+    return lb_needs_read(file, directive, &file->needs, err);
+}
+
+static const struct {
+    const char *key;
+    int (*read)(struct lb_file *file, const struct lb_directive *directive, struct lb_error *err);
+} readers[] = {{"strategy", read_strategy},   {"shape", read_shape},   {"claims", read_claims},
+               {"isolation", read_isolation}, {"option", read_option}, {"pipeline", read_pipeline},
+               {"needs", read_needs},         {"rate", read_rate},     {"lease", lb_timing_line},
+               {"limit", lb_timing_line}};
+
+static const struct {
+    const char *key;
+    size_t offset; /* of a struct lb_stated */
+} facts[] = {{"attempts", offsetof(struct lb_file, attempts)},
+             {"key-limit", offsetof(struct lb_file, key_limit)},
+             {"share", offsetof(struct lb_file, share)},
+             {"unique", offsetof(struct lb_file, unique)},
+             {"priority", offsetof(struct lb_file, priority)},
+             {"rows", offsetof(struct lb_file, rows)},
+             {"due", offsetof(struct lb_file, due)},
+             {"precision", offsetof(struct lb_file, clock)}};
+
 int lb_header_line(struct lb_file *file, const struct lb_directive *directive, struct lb_error *err)
 {
     if (file->is_built_in && !lb_directive_is(directive, "attempts"))
@@ -317,40 +343,12 @@ int lb_header_line(struct lb_file *file, const struct lb_directive *directive, s
         return lb_file_fail(file, directive->line, err,
                             "\"%.*s:\" belongs in the header, before the first section",
                             (int)directive->key_length, directive->key);
-    if (lb_directive_is(directive, "strategy"))
-        return read_strategy(file, directive, err);
-    if (lb_directive_is(directive, "shape"))
-        return read_shape(file, directive, err);
-    if (lb_directive_is(directive, "claims"))
-        return read_claims(file, directive, err);
-    if (lb_directive_is(directive, "isolation"))
-        return read_isolation(file, directive, err);
-    if (lb_directive_is(directive, "option"))
-        return read_option(file, directive, err);
-    if (lb_directive_is(directive, "pipeline"))
-        return read_pipeline(file, directive, err);
-    if (lb_directive_is(directive, "needs"))
-        return lb_needs_read(file, directive, &file->needs, err);
-    if (lb_directive_is(directive, "lease") || lb_directive_is(directive, "limit"))
-        return lb_timing_line(file, directive, err);
-    if (lb_directive_is(directive, "attempts"))
-        return read_fact(file, directive, &file->attempts, err);
-    if (lb_directive_is(directive, "key-limit"))
-        return read_fact(file, directive, &file->key_limit, err);
-    if (lb_directive_is(directive, "rate"))
-        return read_rate(file, directive, err);
-    if (lb_directive_is(directive, "share"))
-        return read_fact(file, directive, &file->share, err);
-    if (lb_directive_is(directive, "unique"))
-        return read_fact(file, directive, &file->unique, err);
-    if (lb_directive_is(directive, "priority"))
-        return read_fact(file, directive, &file->priority, err);
-    if (lb_directive_is(directive, "rows"))
-        return read_fact(file, directive, &file->rows, err);
-    if (lb_directive_is(directive, "due"))
-        return read_fact(file, directive, &file->due, err);
-    if (lb_directive_is(directive, "precision"))
-        return read_fact(file, directive, &file->clock, err);
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
+        if (lb_directive_is(directive, readers[i].key))
+            return readers[i].read(file, directive, err);
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
+        if (lb_directive_is(directive, facts[i].key))
+            return read_fact(file, directive, (void *)((char *)file + facts[i].offset), err);
     const char *text = lb_file_string(file, directive->value, directive->value_length);
     if (lb_directive_is(directive, "summary"))
         file->summary = text;

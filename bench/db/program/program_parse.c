@@ -254,14 +254,6 @@ struct reading {
     int on_error_line, replica_line;
 };
 
-static bool any_of(const struct lb_token *token, const char *const *words)
-{
-    for (; *words != NULL; words++)
-        if (lb_token_is(token, *words))
-            return true;
-    return false;
-}
-
 static void begin_statement(struct reading *r, const struct lb_token *token)
 {
     r->start = token->text;
@@ -279,7 +271,7 @@ static void follow_block(struct reading *r, const struct lb_token *token)
 {
     static const char *const closers[] = {"if", "loop", "while", "repeat", "for", NULL};
     if (r->after_end) {
-        if (any_of(token, closers))
+        if (lb_token_is_any(token, closers))
             r->depth++; /* END IF closed an IF, which was not counted */
     } else if (lb_token_is(token, "begin") || lb_token_is(token, "case")) {
         r->depth++;
@@ -298,13 +290,13 @@ static void follow_word(struct reading *r, const struct lb_token *token)
         snprintf(r->first, sizeof r->first, "%.*s", (int)token->length, token->text);
     if (r->n_words == 1)
         r->is_create = lb_token_is(token, "create");
-    else if (any_of(token, tables))
+    else if (lb_token_is_any(token, tables))
         r->is_create = false; /* a table may be called event */
-    else if (r->is_create && r->n_words <= 8 && any_of(token, definitions))
+    else if (r->is_create && r->n_words <= 8 && lb_token_is_any(token, definitions))
         r->is_definition = true;
     if (r->is_definition)
         follow_block(r, token);
-    if (any_of(token, writes) || (lb_token_is(token, "update") && !r->after_for))
+    if (lb_token_is_any(token, writes) || (lb_token_is(token, "update") && !r->after_for))
         r->changes = true;
     if (r->after_for && (lb_token_is(token, "update") || lb_token_is(token, "share")))
         r->locks = true;

@@ -5,51 +5,20 @@
 
 #include "attribute.h"
 
-static int check_key_limit(struct lb_building *b)
+/* A guarantee that needs a fact of the header, and an attribute of what put puts. */
+static int check_fact(struct lb_building *b, enum lb_guarantee guarantee, bool is_stated,
+                      enum lb_attribute attribute, const char *unstated, const char *unused)
 {
     const struct lb_section *put = &b->program->sections[LB_S_PUT];
-    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_KEY_LIMIT)) == 0)
+    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(guarantee)) == 0)
         return 0;
-    if (b->program->key_limit == 0)
-        return lb_file_fail(
-            b->file, put->line, b->err,
-            "claims key-limit, and does not state how many items of a key may be in "
-            "hand: write \"-- key-limit: K\" into the header");
-    if (put->present && (b->program->attributes >> LB_A_KEY & 1) == 0)
+    if (!is_stated)
+        return lb_file_fail(b->file, put->line, b->err, "claims %s, and does not state %s",
+                            lb_guarantee_name(guarantee), unstated);
+    if (put->present && (b->program->attributes >> attribute & 1) == 0)
         return lb_file_fail(b->file, put->line, b->err,
-                            "claims key-limit, and section put does not use :key, the key of the "
-                            "item that it puts");
-    return 0;
-}
-
-static int check_unique(struct lb_building *b)
-{
-    const struct lb_section *put = &b->program->sections[LB_S_PUT];
-    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_UNIQUE)) == 0)
-        return 0;
-    if (b->program->unique == 0)
-        return lb_file_fail(b->file, put->line, b->err,
-                            "claims unique, and does not state how long an item has its unique key "
-                            "for itself: write \"-- unique: until-done\" (or until-claimed) into "
-                            "the header");
-    if (put->present && (b->program->attributes >> LB_A_UNIQUE & 1) == 0)
-        return lb_file_fail(b->file, put->line, b->err,
-                            "claims unique, and section put does not use :unique_key");
-    return 0;
-}
-
-static int check_priority(struct lb_building *b)
-{
-    const struct lb_section *put = &b->program->sections[LB_S_PUT];
-    if (b->file->is_built_in || (b->file->claims & LB_G_BIT(LB_G_PRIORITY)) == 0)
-        return 0;
-    if (b->program->priority == 0)
-        return lb_file_fail(b->file, put->line, b->err,
-                            "claims priority, and does not state which items are urgent: write "
-                            "\"-- priority: highest-first\" (or lowest-first) into the header");
-    if (put->present && (b->program->attributes >> LB_A_PRIORITY & 1) == 0)
-        return lb_file_fail(b->file, put->line, b->err,
-                            "claims priority, and section put does not use :priority");
+                            "claims %s, and section put does not use %s",
+                            lb_guarantee_name(guarantee), unused);
     return 0;
 }
 
@@ -107,12 +76,22 @@ int lb_building_check_promises(struct lb_building *b)
 {
     int r = check_attempts(b);
     if (r == 0)
-        r = check_key_limit(b);
+        r = check_fact(b, LB_G_KEY_LIMIT, b->program->key_limit != 0, LB_A_KEY,
+                       "how many items of a key may be in hand: write \"-- key-limit: K\" into the "
+                       "header",
+                       ":key, the key of the item that it puts");
     if (r == 0)
         r = check_rate(b);
     if (r == 0)
         r = check_share(b);
     if (r == 0)
-        r = check_priority(b);
-    return r == 0 ? check_unique(b) : r;
+        r = check_fact(b, LB_G_PRIORITY, b->program->priority != 0, LB_A_PRIORITY,
+                       "which items are urgent: write \"-- priority: highest-first\" (or "
+                       "lowest-first) into the header",
+                       ":priority");
+    return r == 0 ? check_fact(b, LB_G_UNIQUE, b->program->unique != 0, LB_A_UNIQUE,
+                               "how long an item has its unique key for itself: write \"-- unique: "
+                               "until-done\" (or until-claimed) into the header",
+                               ":unique_key")
+                  : r;
 }
