@@ -68,4 +68,21 @@ uint64_t lb_stages_next_ns(const struct lb_active_run *run);
 /* The measured part is over. */
 void lb_stages_end(struct lb_active_run *run);
 
+/* --- workers/carriers.c: workers as fibers of a few threads --- */
+
+/* How many threads; 0: each worker has its own. */
+int lb_carriers_wanted(const struct lb_active_run *run, uint32_t *ret_n, struct lb_error *err);
+int lb_carriers_start(struct lb_active_run *run, uint32_t n, struct lb_error *err);
+void lb_carriers_end(struct lb_active_run *run); /* waits for them */
+void lb_carriers_release(struct lb_active_run *run);
+
+/* --- workers/processes.c: workers in forked processes --- */
+
+/* start forks them all; the parent has no thread then and
+ * no connection open. watch notices deaths; end waits for the remaining processes, or kills
+ * them. */
+int lb_processes_start(struct lb_active_run *run, struct lb_error *err);
+void lb_processes_watch(struct lb_active_run *run);
+void lb_processes_end(struct lb_active_run *run, bool kill_now);
+
 #endif

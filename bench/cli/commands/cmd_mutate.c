@@ -2,7 +2,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "mutation.h"
-#include "show_file.h"
+#include "show_parts.h"
 #include "signals.h"
 #include "terminal.h"
 #include "units.h"

@@ -7,8 +7,7 @@
 #include "cli.h"
 #include "guest.h"
 #include "nearest.h"
-#include "show_client.h"
-#include "show_file.h"
+#include "show_parts.h"
 #include "strategy.h"
 #include "views.h"
 

@@ -1,5 +1,5 @@
-/* Statements in the words of one client: see show_client.h. */
-#include "show_client.h"
+/* Statements in the words of one client: see show_parts.h. */
+#include "show_parts.h"
 
 #include "program_lex.h"
 

@@ -1,8 +1,7 @@
-/* A strategy's statements for one engine as a file: see show_file.h. */
-#include "show_file.h"
+/* A strategy's statements for one engine as a file: see show_parts.h. */
+#include "show_parts.h"
 
 #include "report.h"
-#include "show_client.h"
 
 static void print_claims(unsigned claims, FILE *out)
 {

@@ -4,7 +4,7 @@
  * calls can wait through a carrier, many sessions share a thread, and one system call reports all
  * answers that have arrived.
  */
-#include "carriers.h"
+#include "run_parts.h"
 
 #include "carrier.h"
 #include "pair.h"

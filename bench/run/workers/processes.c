@@ -9,7 +9,7 @@
  * child would inherit without owning the locks (see "How to corrupt an SQLite database file", 2.6).
  * So the control session is closed before and opened again after.
  */
-#include "processes.h"
+#include "run_parts.h"
 
 #include "beater.h"
 #include "starved.h"

@@ -1,10 +1,12 @@
-/* Statements in the words of one client: its placeholders, and how it is given the values. */
-#ifndef LB_SHOW_CLIENT_H
-#define LB_SHOW_CLIENT_H
+/* The parts of lockbench show. */
+#ifndef LB_SHOW_PARTS_H
+#define LB_SHOW_PARTS_H
 
-#include "program.h"
+#include "strategy.h"
 
 #include <stdio.h>
+
+/* --- show_client.c: statements in the words of one client --- */
 
 enum lb_client {
     LB_CLIENT_FILE, /* a strategy file: :name */
@@ -29,5 +31,13 @@ void lb_client_warn_recover(const struct lb_program *program, FILE *out);
 
 /* All sections, one after the other, with the client's placeholders. */
 void lb_client_sections(const struct lb_program *program, enum lb_client client);
+
+/* --- show_file.c: statements as a file of lockbench-strategy(5), with options filled in --- */
+
+/* Its header; file: where the program comes from. */
+void lb_show_header(const struct lb_strategy *strategy, const struct lb_file *file,
+                    const struct lb_program *program, FILE *out);
+/* The sections, with the engine's mark: the statements are for that one. */
+void lb_show_sections(const struct lb_program *program, FILE *out);
 
 #endif
