@@ -230,11 +230,17 @@ static void report_again(struct lb_case *c, const struct lb_id *id, enum lb_guar
         lb_at(c, id->claim_high, at, sizeof at));
 }
 
+/* No operation of this queue gives back an item that was completed. */
+static bool is_final(const struct lb_case *c)
+{
+    return !c->model->settled->has_openers && !c->may_have_reopened;
+}
+
 /* An item that had been settled was put or claimed again. */
 static void judge_again(struct lb_case *c, const struct lb_id *id)
 {
     const struct lb_settled *settled = c->model->settled;
-    if (id->is_claimed && !id->is_put && !settled->has_openers && !c->may_have_reopened &&
+    if (id->is_claimed && !id->is_put && is_final(c) &&
         (id->claim_low > settled->until_ns || lb_settled_is_again(settled, id->id))) {
         report_again(c, id, LB_G_NO_DUPLICATE);
         if ((c->model->claims & LB_G_BIT(LB_G_ONCE)) != 0)
@@ -256,14 +262,15 @@ static bool is_of_settled(const struct lb_settled *settled, const struct lb_witn
     return false;
 }
 
-/* Takes back the violations that concern items of the dropped part: what was dropped may explain
- * them. A second claim is one all the same, and a claim is judged for itself. */
+/* Takes back the violations that concern items of the dropped part, which may explain them. A
+ * second claim is one all the same, if a completed item stays so: with a reset, the dropped
+ * completion may have come between the two. A claim is judged for itself. */
 static void take_back(struct lb_case *c, enum lb_guarantee guarantee)
 {
     struct lb_finding *finding = lb_finding_of(c, guarantee);
+    const bool is_second = guarantee == LB_G_NO_DUPLICATE || guarantee == LB_G_ONCE;
     size_t n = 0;
-    if (guarantee == LB_G_NO_DUPLICATE || guarantee == LB_G_ONCE || guarantee == LB_G_PROGRESS ||
-        guarantee == LB_G_BOUNDED_CLAIM)
+    if ((is_second && is_final(c)) || guarantee == LB_G_PROGRESS || guarantee == LB_G_BOUNDED_CLAIM)
         return;
     for (size_t i = 0; i < finding->n_witnesses; i++)
         if (!is_of_settled(c->model->settled, &finding->witness[i]))

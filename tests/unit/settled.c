@@ -217,6 +217,33 @@ static void an_item_that_comes_again_accuses_no_owner(void **state)
     assert_int_equal(rest.findings[LB_G_OWNER_RELEASE].verdict, LB_V_NOT_TESTED);
 }
 
+/* A reset, and a claim that was under way when the item was completed: it may have had the item
+ * before, so that the reset behind it gave the item back. */
+static void a_reset_may_explain_a_second_claim(void **state)
+{
+    enum { MS = 1000000, LEASE_MS = 8 };
+    static struct test_history h;
+    static struct lb_judgement whole, rest;
+    struct lb_error err;
+    (void)state;
+    history_init(&h, true);
+    h.model.lease = true;
+    h.model.claims = lb_guarantees_with(LB_GUARANTEE_IS_FOR_QUEUES) &
+                     lb_guarantees_with(LB_GUARANTEE_IS_OF_ONE_ITEM);
+    put(&h, 0, 1, 1, 1, 1);
+    add_op(&h, 0, LB_OP_PUT, 2 * MS, 2 * MS, LB_EV_FAIL, 0, 2, 1, 0); /* the last one stays */
+    claim(&h, 1, 1, 3 * MS, 3 * MS, LEASE_MS);
+    add_op(&h, 1, LB_OP_COMPLETE, 14 * MS, 14 * MS, LB_EV_OK, 0, 1, 0, LB_EVF_EFFECTIVE);
+    add_op(&h, 1, LB_OP_CLAIM, 15 * MS, 15 * MS, LB_EV_FAIL, 0, 0, 1, 0);
+    claim(&h, 3, 1, 13 * MS, 17 * MS, LEASE_MS);
+    add_op(&h, 3, LB_OP_RESET_ALL, 17 * MS, 17 * MS, LB_EV_OK, 0, 0, 0, LB_EVF_EFFECTIVE);
+    claim(&h, 1, 1, 19 * MS, 19 * MS, LEASE_MS);
+    assert_int_equal(judge_history(&h, &whole, &err), 0);
+    judge_rest(&h, 16 * MS, &rest);
+    assert_int_equal(whole.findings[LB_G_NO_DUPLICATE].verdict, LB_V_HELD);
+    assert_int_equal(rest.findings[LB_G_NO_DUPLICATE].verdict, LB_V_NOT_TESTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_gap_keeps_one_page),
         cmocka_unit_test(a_long_history_leaves_little),
         cmocka_unit_test(an_item_that_comes_again_accuses_no_owner),
+        cmocka_unit_test(a_reset_may_explain_a_second_claim),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
