@@ -305,10 +305,11 @@ const char *lb_settled_cannot_say(const struct lb_case *c, enum lb_guarantee gua
     for (size_t i = 0; i < c->history->n_logs && guarantee == LB_G_RECOVERY; i++)
         if (c->logs[i].death_ns <= settled->until_ns)
             return "a worker died, and work around its death had been judged and dropped";
+    /* Of each log the last answer that was recorded was kept: a later note needs no other one. */
     const struct lb_world_event *world = c->world.items;
     for (size_t i = 0; i < c->world.n; i++)
         if (world[i].op == LB_OP_SESSION_END && world[i].log != world[i].target &&
-            world[i].low <= settled->until_ns)
+            world[i].low <= settled->seen_ns)
             return "another process noted the end of a session, and work around it had been judged "
                    "and dropped";
     return NULL;

@@ -15,6 +15,7 @@ struct lb_settled {
     uint64_t n_refusals;
     uint64_t longest_wait_ns;
     uint64_t until_ns; /* the end of the last operation that was dropped */
+    uint64_t seen_ns;  /* the last event that was recorded by then */
     bool has_openers;  /* operations that give items back that had been ended */
     struct lb_settled_log *logs;
     size_t n_logs;

@@ -40,7 +40,7 @@ struct settling {
     struct lb_settled *settled;
     const struct lb_model *model;
     struct lb_settle_log *logs;
-    uint64_t until_ns;
+    uint64_t until_ns, seen_ns;
     struct lb_array units, names; /* struct unit, by log; struct lb_key: id, unit, enum what */
     bool lacks_memory, is_too_much;
     /* of the log that is read */
@@ -239,6 +239,7 @@ static void read_log(struct settling *s)
         follow(s, unit, e);
         unit->keeps = unit->keeps || keeps(s, unit, e);
         i += n;
+        s->seen_ns = e[n - 1].time_ns > s->seen_ns ? e[n - 1].time_ns : s->seen_ns;
     }
     keep_answered(s);
     if (s->is_waiting && s->claimed != LB_NONE)
@@ -458,8 +459,10 @@ int lb_settle(struct lb_settled *settled, const struct lb_model *model, struct l
     rc = rc != 0 || s.lacks_memory ? LB_E_MEMORY : s.is_too_much ? 0 : choose(&s);
     if (rc == 0 && !s.is_too_much)
         rc = remember(&s);
-    if (rc == 0 && !s.is_too_much)
+    if (rc == 0 && !s.is_too_much) {
         drop(&s);
+        settled->seen_ns = s.seen_ns > settled->seen_ns ? s.seen_ns : settled->seen_ns;
+    }
     free(s.units.items);
     free(s.names.items);
     return rc == 0 ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory for the record of the run");

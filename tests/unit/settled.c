@@ -244,6 +244,26 @@ static void a_reset_may_explain_a_second_claim(void **state)
     assert_int_equal(rest.findings[LB_G_NO_DUPLICATE].verdict, LB_V_NOT_TESTED);
 }
 
+/* Another process notes the end of a session. The last answer of the session before the note was
+ * dropped, since a later one was recorded. */
+static void a_note_among_the_seen_decides_nothing(void **state)
+{
+    static struct test_history h;
+    static struct lb_judgement rest;
+    (void)state;
+    history_init(&h, true);
+    h.model.claims = lb_guarantees_with(LB_GUARANTEE_IS_FOR_QUEUES) &
+                     lb_guarantees_with(LB_GUARANTEE_IS_OF_ONE_ITEM);
+    put(&h, 0, 1, 1, 1, 1);
+    add_op(&h, 1, LB_OP_CLAIM, 2, 3, LB_EV_FAIL, 0, 0, 1, 0);
+    add_op(&h, 1, LB_OP_CLAIM, 4, 5, LB_EV_FAIL, 0, 0, 1, 0);
+    claim(&h, 1, 1, 11, 12, 0);
+    note(&h, 2, LB_OP_SESSION_END, 8, 0, 1);
+    judge_rest(&h, 20, &rest);
+    assert_int_equal(rest.findings[LB_G_OWNER_RELEASE].verdict, LB_V_NOT_TESTED);
+    assert_non_null(strstr(rest.findings[LB_G_NO_DUPLICATE].reason, "dropped"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -252,6 +272,7 @@ int main(void)
         cmocka_unit_test(a_long_history_leaves_little),
         cmocka_unit_test(an_item_that_comes_again_accuses_no_owner),
         cmocka_unit_test(a_reset_may_explain_a_second_claim),
+        cmocka_unit_test(a_note_among_the_seen_decides_nothing),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
