@@ -24,6 +24,11 @@ static void cases_become_smaller(void **state)
     assert_int_equal(ask.rounds, 2);
     assert_int_equal(ask.renewals, 2);
     assert_int_equal(ask.ticks, 1);
+    ask = (struct lb_explored_ask){.workers = 1, .putters = 2, .rounds = 2, .items = 1};
+    assert_true(lb_mutation_make_smaller(&ask, false));
+    assert_int_equal(ask.rounds, 1);
+    assert_int_equal(ask.putters, 2);
+    assert_false(lb_mutation_make_smaller(&ask, false));
 }
 
 static void a_smaller_case_counts_with_its_question(void **state)
@@ -31,7 +36,7 @@ static void a_smaller_case_counts_with_its_question(void **state)
     (void)state;
     const struct lb_learnt *learnt = lb_mutation_learnt("explore");
     assert_non_null(learnt);
-    assert_ptr_equal(lb_mutation_learnt("explore, one item"), learnt);
+    assert_ptr_equal(lb_mutation_learnt("explore, fewer items"), learnt);
     assert_null(lb_mutation_learnt("explor"));
     assert_true(learnt->n_shown <= learnt->n_asked);
 }

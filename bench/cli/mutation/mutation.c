@@ -16,6 +16,8 @@
 #define SECOND_NS UINT64_C(1000000000)
 /* Of the time: for runs, and for the explorations of the original. */
 enum { RUNS_PERCENT = 15, ORIGINAL_PERCENT = 25 };
+/* A search that has done less in a quarter of its time would not come to its end. */
+#define LEAST_SHARE 0.03
 
 const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
                                              [LB_NOT_NEEDED] = "not_needed",
@@ -51,6 +53,14 @@ static int compare_prices(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
+/* All mutants are asked those of the plan; of the others, few are asked about times. */
+static bool deserves_time(const struct lb_mutation_question *question)
+{
+    const struct lb_explored_ask *ask = &question->cell.explored;
+    return question->share > LEAST_SHARE &&
+           (!question->is_extra || ask->equal || ask->skew || ask->lag);
+}
+
 static int explore_originals(struct lb_mutation *m, struct lb_error *err)
 {
     uint64_t budget_ns = m->end_ns - m->start_ns;
@@ -65,7 +75,9 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
         time_ns = time_ns < SECOND_NS ? SECOND_NS : time_ns < most_ns ? time_ns : most_ns;
         if (!m->questions[i].cell.is_explored)
             continue;
-        r = lb_explore_original(m, &m->questions[i], time_ns, err);
+        r = lb_explore_original(m, &m->questions[i], time_ns / 4, err);
+        if (r == 0 && !m->questions[i].is_complete && deserves_time(&m->questions[i]))
+            r = lb_explore_original(m, &m->questions[i], time_ns, err);
         m->questions[i].took_ns = lb_now_ns() - now_ns;
         if (r == 0 && m->questions[i].is_usable && !m->questions[i].is_complete)
             lb_mutation_add_smaller(m, i);
@@ -76,12 +88,18 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
 
 /* --- a mutant by explorations --- */
 
-/* Must it be complete, and is not? */
-static bool is_missed(const struct lb_mutation *m, const struct lb_mutation_question *question,
-                      const struct lb_mutant *mutant)
+static bool is_uncovered(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                         const struct lb_mutant *mutant)
 {
     return !question->is_extra && lb_mutant_is_met(question, mutant) &&
            !lb_mutant_is_covered(m, question, mutant);
+}
+
+/* Must it be complete, and is not? Smaller cases need not, if another one is. */
+static bool is_missed(const struct lb_mutation *m, const struct lb_mutation_question *question,
+                      const struct lb_mutant *mutant)
+{
+    return question->larger == 0 && is_uncovered(m, question, mutant);
 }
 
 /* The explorations that were compared, or those that were missed. */
@@ -294,14 +312,29 @@ static int compare_mutants(struct lb_mutation *m, struct lb_error *err)
     return r == 0 ? conclude_open(m, err) : r;
 }
 
+static const struct lb_mutation_question *largest(const struct lb_mutation *m,
+                                                  const struct lb_mutation_question *question)
+{
+    for (size_t k = 0; k < m->n_questions && question->larger != 0;)
+        if (m->questions[k].place == question->larger) {
+            question = &m->questions[k];
+            k = 0;
+        } else {
+            k++;
+        }
+    return question;
+}
+
 /* Does it miss this exploration, and no smaller case that is shorter? */
 static bool misses(const struct lb_mutation *m, const struct lb_mutation_question *question,
                    size_t i)
 {
     const struct lb_mutant *mutant = &m->mutants.at[i];
-    bool is = is_open(&m->judged[i]) && is_missed(m, question, mutant);
+    bool is = is_open(&m->judged[i]) && is_uncovered(m, question, mutant) &&
+              is_missed(m, largest(m, question), mutant);
     for (size_t k = 0; k < m->n_questions && is; k++)
-        is = m->questions[k].larger != question->place || !is_missed(m, &m->questions[k], mutant);
+        is =
+            m->questions[k].larger != question->place || !is_uncovered(m, &m->questions[k], mutant);
     return is;
 }
 
@@ -354,8 +387,9 @@ static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error
     snprintf(number, sizeof number, "%zu+%zu", a + 1, b + 1);
     int r = 0;
     for (size_t k = 0; k < m->n_questions && r == 0; k++)
-        r = ask(m, &m->questions[k], &m->mutants.at[a], text, number, lb_mutation_left_ns(m), &both,
-                err);
+        if (m->questions[k].is_complete)
+            r = ask(m, &m->questions[k], &m->mutants.at[a], text, number, lb_mutation_left_ns(m),
+                    &both, err);
     if (r == 0 && is_open(&both))
         r = ask_answers(m, text, number, false, &both, err);
     free(text);

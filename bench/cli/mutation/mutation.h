@@ -51,6 +51,7 @@ struct lb_mutation_question {
     bool is_asked; /* of a run: the original has held */
     bool is_judged, has_deadlocks, is_distinct;
     uint64_t took_ns;        /* of the original */
+    double share;            /* ... of whose search, roughly */
     size_t n_asked, n_shown; /* mutants, while they were open; those that it distinguished */
     uint64_t spent_ns;       /* on them */
     size_t place;            /* in the plan, from 1 */

@@ -132,6 +132,7 @@ static struct lb_cell cell_of(const struct lb_mutation_question *question,
 
 struct explored {
     bool complete, is_judged, has_deadlocks, is_distinct;
+    double share; /* of the search that was done, roughly */
 };
 
 static bool is_judged(const struct lb_explored *explored)
@@ -185,7 +186,8 @@ static int explore(const struct lb_mutation *m, const struct lb_mutation_questio
     *ret = (struct explored){.complete = explored->complete && !states->failed,
                              .is_judged = is_judged(explored),
                              .has_deadlocks = explored->n_deadlocks > 0,
-                             .is_distinct = explored->is_distinct};
+                             .is_distinct = explored->is_distinct,
+                             .share = explored->search.share};
     tell_untested(explored, why, size);
     lb_explored_free(explored);
     return 0;
@@ -522,5 +524,6 @@ int lb_explore_original(struct lb_mutation *m, struct lb_mutation_question *ques
     question->is_judged = explored.is_judged;
     question->has_deadlocks = explored.has_deadlocks;
     question->is_distinct = explored.is_distinct;
+    question->share = explored.share;
     return 0;
 }

@@ -18,32 +18,98 @@ static struct lb_mutation_question *add_question(struct lb_mutation *m, const st
 
 bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole)
 {
-    bool was_whole = ask->whole, had_one = ask->items <= 1;
-    if (whole)
+    bool was_whole = ask->whole, has_more_puts = ask->putters > 0 && ask->rounds > 1;
+    if (whole) {
         ask->whole = true;
-    else if (!had_one)
+        return !was_whole;
+    }
+    if (ask->items > 1)
         ask->items = 1;
-    return whole ? !was_whole : !had_one;
+    else if (has_more_puts)
+        ask->rounds = 1;
+    else
+        return false;
+    return true;
 }
 
-static void add_smaller(struct lb_mutation *m, const struct lb_mutation_question *large, bool whole)
+enum { NUMBERS = 23 };
+
+static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS])
 {
-    struct lb_cell cell = large->cell;
+    const uint32_t numbers[NUMBERS] = {ask->workers,   ask->rounds > 0 ? ask->rounds : 1,
+                                       ask->readers,   ask->capacity,
+                                       ask->rescuers,  ask->renewals,
+                                       ask->resources, ask->frees,
+                                       ask->errors,    ask->batch > 0 ? ask->batch : 1,
+                                       ask->cancels,   ask->others,
+                                       ask->skew,      ask->lag,
+                                       ask->period,    ask->equal,
+                                       ask->items,     ask->putters,
+                                       ask->deaths,    ask->ticks,
+                                       ask->cuts,      ask->whole,
+                                       ask->leaves};
+    memcpy(ret, numbers, sizeof numbers);
+}
+
+static bool are_equal(const struct lb_explored_ask *a, const struct lb_explored_ask *b)
+{
+    uint32_t numbers[NUMBERS], others[NUMBERS];
+    list_numbers(a, numbers);
+    list_numbers(b, others);
+    return a->set_to_1 == NULL && b->set_to_1 == NULL &&
+           memcmp(numbers, others, sizeof numbers) == 0;
+}
+
+/* The place for a smaller case of question i: that of an equal one that is still to be explored. */
+static struct lb_mutation_question *take_place(struct lb_mutation *m, size_t i,
+                                               const struct lb_cell *cell)
+{
     size_t n = 0;
-    for (size_t k = 0; k < m->n_questions; k++)
+    for (size_t k = 0; k < m->n_questions; k++) {
         n += m->questions[k].cell.is_explored;
-    if (m->n_questions == m->room || n == LB_MOST_EXPLORATIONS ||
-        !lb_mutation_make_smaller(&cell.explored, whole))
+        if (k > i && m->questions[k].cell.is_explored && m->questions[k].larger == 0 &&
+            are_equal(&m->questions[k].cell.explored, &cell->explored))
+            return &m->questions[k];
+    }
+    return m->n_questions < m->room && n < LB_MOST_EXPLORATIONS ? add_question(m, cell, NULL, true)
+                                                                : NULL;
+}
+
+static void add_smaller(struct lb_mutation *m, size_t i, bool whole)
+{
+    const struct lb_mutation_question *large = &m->questions[i];
+    struct lb_cell cell = large->cell;
+    if (!lb_mutation_make_smaller(&cell.explored, whole))
         return;
     snprintf(cell.scenario.name, sizeof cell.scenario.name, "%.*s%s%s",
              (int)strcspn(large->cell.scenario.name, ","), large->cell.scenario.name,
-             cell.explored.items == 1 ? ", one item" : "",
+             large->has_fewer_items || !whole ? ", fewer items" : "",
              cell.explored.whole ? ", whole transactions" : "");
-    struct lb_mutation_question *question = add_question(m, &cell, NULL, large->is_extra);
+    struct lb_mutation_question *question = take_place(m, i, &cell);
+    if (question == NULL)
+        return;
+    question->cell = cell;
+    question->is_extra &= large->is_extra;
     question->only = large->only;
     question->is_of_answers = large->is_of_answers;
     question->has_fewer_items = large->has_fewer_items || !whole;
     question->larger = large->place;
+}
+
+/* All steps of the same workers without a rescuer, a clock and deaths. It stands for no other one.
+ */
+static void add_calm(struct lb_mutation *m, size_t i)
+{
+    struct lb_cell cell = m->questions[i].cell;
+    struct lb_explored_ask *ask = &cell.explored;
+    ask->rescuers = ask->ticks = ask->deaths = ask->cuts = 0;
+    snprintf(cell.scenario.name, sizeof cell.scenario.name, "%.*s, calm",
+             (int)strcspn(m->questions[i].cell.scenario.name, ","),
+             m->questions[i].cell.scenario.name);
+    for (size_t k = 0; k < m->n_questions; k++)
+        if (are_equal(&m->questions[k].cell.explored, ask))
+            return;
+    take_place(m, i, &cell);
 }
 
 void lb_mutation_add_smaller(struct lb_mutation *m, size_t i)
@@ -52,9 +118,11 @@ void lb_mutation_add_smaller(struct lb_mutation *m, size_t i)
     const struct lb_section *sections = m->program->sections;
     bool holds = sections[LB_S_ACQUIRE].tx == LB_TX_HOLD || sections[LB_S_CLAIM].tx == LB_TX_HOLD;
     bool is_skewed = large->cell.explored.skew || large->cell.explored.lag;
-    if (large->larger == 0 && !holds && (!large->is_extra || is_skewed))
-        add_smaller(m, large, true);
-    add_smaller(m, large, false);
+    if (large->larger == 0 && !holds && (!large->is_extra || is_skewed)) {
+        add_smaller(m, i, true);
+        add_calm(m, i);
+    }
+    add_smaller(m, i, false);
 }
 
 /* The first question of the plan that is run, or the one of this name. */
@@ -272,36 +340,12 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
     ask->rounds = ask->ticks > 0 ? 1 : 2;
 }
 
-enum { NUMBERS = 23 };
-
-static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS])
-{
-    const uint32_t numbers[NUMBERS] = {ask->workers,   ask->rounds > 0 ? ask->rounds : 1,
-                                       ask->readers,   ask->capacity,
-                                       ask->rescuers,  ask->renewals,
-                                       ask->resources, ask->frees,
-                                       ask->errors,    ask->batch > 0 ? ask->batch : 1,
-                                       ask->cancels,   ask->others,
-                                       ask->skew,      ask->lag,
-                                       ask->period,    ask->equal,
-                                       ask->items,     ask->putters,
-                                       ask->deaths,    ask->ticks,
-                                       ask->cuts,      ask->whole,
-                                       ask->leaves};
-    memcpy(ret, numbers, sizeof numbers);
-}
-
 /* True if the plan has the same exploration. */
 static bool is_of_plan(const struct lb_mutation *m, const struct lb_explored_ask *ask)
 {
-    uint32_t numbers[NUMBERS], others[NUMBERS];
-    list_numbers(ask, numbers);
-    for (size_t i = 0; i < m->n_questions && !m->questions[i].is_extra; i++) {
-        list_numbers(&m->questions[i].cell.explored, others);
-        if (m->questions[i].cell.explored.set_to_1 == NULL &&
-            memcmp(numbers, others, sizeof numbers) == 0)
+    for (size_t i = 0; i < m->n_questions && !m->questions[i].is_extra; i++)
+        if (are_equal(&m->questions[i].cell.explored, ask))
             return true;
-    }
     return false;
 }
 
