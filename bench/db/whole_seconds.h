@@ -10,9 +10,9 @@ struct lb_whole_seconds {
     /* True if the word is a time of whole seconds. args: the arguments behind it, without the
      * parentheses. Required. */
     bool (*is_time)(const struct lb_token *word, const char *args, size_t n_args);
-    /* True if DATETIME, TIMESTAMP or TIMESTAMPTZ with these arguments is such a time. NULL: the
-     * engine has no such types. */
-    bool (*is_column)(const char *args, size_t n_args);
+    /* True if this type, DATETIME, TIMESTAMP or TIMESTAMPTZ, is such a time with these arguments.
+     * NULL: the engine has no such types. */
+    bool (*is_column)(const struct lb_token *type, const char *args, size_t n_args);
     bool divides_wholly; /* the quotient of two integers is an integer */
     bool has_epoch;      /* extract(epoch FROM time) */
 };

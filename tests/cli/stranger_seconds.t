@@ -56,6 +56,14 @@ like($out, qr/column\.sql:6: warning: this time has whole seconds only/, 'a colu
 $column =~ s/timestamptz\(0\)/timestamptz(3)/;
 (undef, $out) = lockbench('lint', spew('column.sql', $column));
 unlike($out, qr/whole seconds/, '... and none of one with it');
+# A file for any engine: a column is named beside the engine that cuts it.
+$column =~ s/acquire \[postgres\]/acquire/;
+$column =~ s/timestamptz\(3\)/timestamptz/;
+(undef, $out) = lockbench('lint', spew('column.sql', $column));
+unlike($out, qr/column\.sql:6: .*whole seconds/, 'a type of PostgreSQL alone: no warning for MariaDB');
+$column =~ s/timestamptz/timestamp/;
+(undef, $out) = lockbench('lint', spew('column.sql', $column));
+like($out, qr/column\.sql:6: warning: this time has whole seconds only on mariadb:/, '... a type of both: the warning names the engine');
 
 # --- a lease of one of them may be over at once: a hold of most of a second soon shows that ---
 my @crowd = ('-d', 'sqlite:', '-q', '-S', 'mutex-hot', '--workers', '3', '--hold', '700ms', '--duration', '5s', '--warmup', '0',

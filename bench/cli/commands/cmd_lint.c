@@ -155,7 +155,7 @@ static bool is_new(struct warnings *w, int line)
     return true;
 }
 
-static void warn_of_features(struct warnings *w, const struct lb_file *file,
+static void warn_of_features(struct warnings *w, const struct lb_db *db, const struct lb_file *file,
                              const struct lb_features *f)
 {
     unsigned claims = lb_file_claims(file);
@@ -183,10 +183,11 @@ static void warn_of_features(struct warnings *w, const struct lb_file *file,
             "%s:%d: warning: a length of time that no option sets: verify cannot make it short\n",
             w->path, f->constant_line);
     if (f->whole_line != 0 && is_new(w, f->whole_line))
-        printf("%s:%d: warning: this time has whole seconds only: a lease or limit that uses it "
-               "ends up to a second early or late (MariaDB: NOW(6), datetime(6); PostgreSQL: "
-               "clock_timestamp(); SQLite: julianday('now'))\n",
-               w->path, f->whole_line);
+        printf(
+            "%s:%d: warning: this time has whole seconds only on %s: a lease or limit that "
+            "uses it ends up to a second early or late (MariaDB: NOW(6), datetime(6); PostgreSQL: "
+            "clock_timestamp(); SQLite: julianday('now'))\n",
+            w->path, f->whole_line, db->name);
 }
 
 /* Facts that verdicts depend on and that the file does not state. */
@@ -271,7 +272,7 @@ static void warn(const char *path, const struct lb_file *file, const struct lb_a
         if (features.has_fixed_lease && !lb_file_is_lease_fixed(file))
             lb_program_guess_lease(program, features.constant_line);
         ask_for_facts(&asked, program);
-        warn_of_features(&w, file, &features);
+        warn_of_features(&w, lb_engines[e], file, &features);
         warn_of_processes(&w, program, &features);
         line = lb_replica_unasked(program);
         if (line != 0 && is_new(&w, line))

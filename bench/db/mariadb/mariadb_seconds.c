@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-static bool is_column(const char *args, size_t n_args)
+static bool is_column(const struct lb_token *type, const char *args, size_t n_args)
 {
     (void)args;
-    return n_args == 0;
+    return n_args == 0 && !lb_token_is(type, "timestamptz"); /* a type of PostgreSQL alone */
 }
 
 static bool is_time(const struct lb_token *word, const char *args, size_t n_args)

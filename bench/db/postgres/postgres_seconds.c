@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-static bool is_column(const char *args, size_t n_args)
+static bool is_column(const struct lb_token *type, const char *args, size_t n_args)
 {
+    (void)type;
     return n_args > 0 && *args == '0';
 }
 
@@ -17,7 +18,7 @@ static bool is_time(const struct lb_token *word, const char *args, size_t n_args
         return memmem(args, n_args, "second", 6) != NULL &&
                memmem(args, n_args, "millisecond", 11) == NULL &&
                memmem(args, n_args, "microsecond", 11) == NULL;
-    return lb_token_is_any(word, clocks) && is_column(args, n_args);
+    return lb_token_is_any(word, clocks) && is_column(word, args, n_args);
 }
 
 const struct lb_whole_seconds lb_postgres_whole_seconds = {

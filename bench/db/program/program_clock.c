@@ -107,7 +107,7 @@ static int whole_columns(const char *sql, size_t length, int line,
         bool is_column = before.kind == LB_T_WORD || before.kind == LB_T_QUOTED;
         if (is_column && lb_token_is_any(&token, types)) {
             const char *args = arguments(&token, sql + length, &n);
-            if (whole->is_column(args, n))
+            if (whole->is_column(&token, args, n))
                 return token.line;
         }
         if (token.kind != LB_T_BLANK)

@@ -2,13 +2,12 @@
  *
  * A worker that has a lock, or should recover an item, keeps all others waiting while its thread is
  * not run, or its process is stopped. No protocol can prevent that, so the judge must know it.
- * Three ways to
- * tell:
+ * Three ways to tell:
  *
- *   sleep  a wait of its own, with a deadline, ended much later;
- *   look   the kernel counts how long a thread was ready to run and had no processor: that shows
- * time lost within an operation as well (Linux only); stop   its process was stopped, and not by a
- * fault of the run (processes.c).
+ * - sleep: a wait of its own, with a deadline, ended much later;
+ * - look: the kernel counts how long a thread was ready to run and had no processor. That shows
+ *   time lost within an operation as well (Linux only);
+ * - stop: its process was stopped, and not by a fault of the run (processes.c).
  *
  * The worker only leaves the moment from which on it was not run; the watchdog notes it in the
  * history at its next tick. The extra tick favours the strategy.
