@@ -26,13 +26,13 @@ const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
                                              [LB_NOT_SHOWN] = "not_shown"};
 
 /* The likely price of a verdict: an exploration that takes longer, or distinguished few mutants so
- * far, costs more. */
+ * far, costs more. Few counts mean little: one of four is assumed beside them. */
 static uint64_t price_of(const struct lb_mutation_question *question)
 {
     const struct lb_learnt *learnt = lb_mutation_learnt(question->cell.scenario.name);
     uint64_t asked = learnt != NULL ? learnt->n_asked : 0,
              shown = learnt != NULL ? learnt->n_shown : 0;
-    return (1 + question->took_ns / (SECOND_NS / 5)) * 1000 * (asked + 2) / (shown + 1);
+    return (1 + question->took_ns / (SECOND_NS / 5)) * 1000 * (asked + 20) / (shown + 5);
 }
 
 static unsigned class_of(const struct lb_mutation_question *question)
@@ -72,10 +72,13 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
     for (size_t i = 0; i < m->n_questions && r == 0 && !m->is_accused && !lb_mutation_is_stopped(m);
          i++) {
         uint64_t now_ns = lb_now_ns(), time_ns = now_ns < end_ns ? (end_ns - now_ns) / 2 : 0;
-        time_ns = time_ns < SECOND_NS ? SECOND_NS : time_ns < most_ns ? time_ns : most_ns;
+        /* Verdicts depend on smaller cases, which are short. */
+        bool is_root = !m->questions[i].is_extra && m->questions[i].larger == 0;
+        uint64_t least_ns = is_root ? SECOND_NS : 4 * SECOND_NS;
+        time_ns = time_ns < least_ns ? least_ns : time_ns < most_ns ? time_ns : most_ns;
         if (!m->questions[i].cell.is_explored)
             continue;
-        r = lb_explore_original(m, &m->questions[i], time_ns / 4, err);
+        r = lb_explore_original(m, &m->questions[i], is_root ? time_ns / 4 : time_ns / 2, err);
         if (r == 0 && !m->questions[i].is_complete && deserves_time(&m->questions[i]))
             r = lb_explore_original(m, &m->questions[i], time_ns, err);
         m->questions[i].took_ns = lb_now_ns() - now_ns;

@@ -328,7 +328,8 @@ int lb_ask_exploration(const struct lb_mutation *m, struct lb_mutation_question 
     } else if (r == 0 && (states.violated || (!explored.complete && !states.enough)) &&
                !question->is_of_answers) {
         r = find_violation(m, question, subject, &cell, err);
-    } else if (r == 0 && question->is_judged && !explored.is_judged && explored.complete) {
+    } else if (r == 0 && question->is_judged && !explored.is_judged && explored.complete &&
+               !question->cell.explored.period) { /* where a lock is not due, some may wait on */
         take_failure(m, subject, "nothing works", &cell, why);
         r = 1;
     }
