@@ -28,6 +28,7 @@ enum kind {
     UNLOCK, /* and the first of those who are blocked goes on, or any of them */
     PEEK,   /* as READ, taken for something that locks */
     RACE,   /* not deterministic: answers differently each time */
+    TOSS,   /* answers 0 or 1 by chance */
     HICCUP  /* answers differently in its first replay only */
 };
 
@@ -42,6 +43,7 @@ struct program {
     int violation_at; /* final value of variable 0 that is a violation; -1: none */
     bool chooses;     /* any of the blocked goes on, not always the first */
     bool hides;       /* a wrong relation: nobody sees what another adds */
+    uint64_t draw;    /* which numbers are drawn */
 };
 
 struct state {
@@ -207,6 +209,9 @@ static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
     case RACE:
         ret->answer = fake->n_races++;
         break;
+    case TOSS:
+        ret->answer = lb_random_below(&fake->random, 2);
+        break;
     case HICCUP:
         ret->answer = fake->n_races++ == 1;
         break;
@@ -296,7 +301,7 @@ static struct fake *run(const struct program *program, const struct lb_search_op
     struct fake *fake = calloc(1, sizeof *fake);
     assert_non_null(fake);
     fake->program = program;
-    lb_random_init(&fake->random, 1, 0);
+    lb_random_init(&fake->random, 1 + program->draw, 0);
     assert_int_equal(lb_search(&system_of_fakes, fake, options, result, &err), 0);
     return fake;
 }
@@ -448,6 +453,19 @@ static void the_audit_finds_a_wrong_reduction(void **state)
                                    .steps = {{{ADD, 0}}, {{READ, 0}}}};
     assert_int_equal(audit(&simple, &differs), 1);
     assert_true(differs);
+}
+
+/* A statement that draws at random differs from run to run, which is no wrong reduction. */
+static void the_audit_accuses_no_draw(void **state)
+{
+    (void)state;
+    struct program program = {
+        .n_workers = 2, .n_steps = 2, .steps = {{{TOSS, 0}, {ADD, 1}}, {{ADD, 2}, {ADD, 2}}}};
+    program.violation_at = -1;
+    bool differs = false;
+    for (program.draw = 0; program.draw < 400 && !differs; program.draw++)
+        audit(&program, &differs);
+    assert_false(differs);
 }
 
 /* All final states, by recursion over copies of the state: every move, and of every unlock every
@@ -667,6 +685,7 @@ int main(void)
         cmocka_unit_test(reduction_loses_nothing),
         cmocka_unit_test(reduction_keeps_waits_and_locks),
         cmocka_unit_test(the_audit_finds_a_wrong_reduction),
+        cmocka_unit_test(the_audit_accuses_no_draw),
         cmocka_unit_test(preemptions_are_bounded),
         cmocka_unit_test(a_violation_is_found_and_shrunk),
         cmocka_unit_test(random_schedules_depend_on_the_seed_only),
