@@ -44,6 +44,10 @@ like($plan, qr/^not ok \d+ - late sqlite explore\+free owner-release$/m, '... ve
 like($plan, qr/^#   \S+late\.sql:\d+: UPDATE late SET state = 'ready' WHERE id = :id/m, '... and shows the line');
 like($out, qr/^ +owner-release +violated$/m, '... owner-release is violated');
 
+# The item that the exploration puts and gives back at its end has the key of one that waits: the put is refused.
+($status, $out, $err) = lockbench('explore', '-s', "$ENV{LB_SOURCE}/tests/strangers/listed-states.sql", @late);
+is($status, 0, 'a refused put at the end: nothing is violated') or diag $out, $err;
+
 SKIP: {
     my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
     skip 'no postgres server', 1 if !defined $postgres;
