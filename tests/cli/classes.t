@@ -57,7 +57,10 @@ like($cell->{runs}[0]{proof}{text}, qr/^\d+ times an item was handed to a worker
 my $careful = spew('careful.sql', $text =~ s/good-queue/careful/r =~ s/state = 'new' ORDER/state = 'new' AND class = :class ORDER/r);
 $cell = result_of(lockbench('run', '-s', $careful, '-d', 'sqlite:', @classes));
 is($cell->{runs}[0]{proof}{verdict}, 'held', 'one that does');
-for ([$careless, 1, qr/^not ok \d+ - careless sqlite two classes classes$/m], [$careful, 0, qr/^ok \d+ - careful sqlite two classes classes$/m]) {
+my $forgotten = spew('forgotten.sql', $text =~ s/good-queue/forgotten/r =~ s/state = 'new' ORDER/state = 'new' AND :class <> '' ORDER/r);
+for ([$careless, 0, qr/^# careless on sqlite: no violation .*; cannot be asked: .*two classes/m],
+    [$forgotten, 1, qr/^# forgotten on sqlite breaks classes:\n#   \d+ times .*\n#   shown by: lockbench run -s .*\n(?:#.*\n)*# forgotten on sqlite: 1 guarantee broken/m],
+    [$careful, 0, qr/^ok \d+ - careful sqlite two classes classes$/m]) {
     my ($file, $wanted, $line) = @$_;
     my ($status, $out) = lockbench('verify', '-s', $file, '-d', 'sqlite:', '--quiet');
     is($status, $wanted, 'verify asks by itself') or diag $out;

@@ -469,15 +469,24 @@ static void hurry(struct lb_asking *m)
     set(ask, "duration", "2500ms");
 }
 
-/* Two classes of task in one table: each worker is for one of them. */
+/* Two classes of task in one table: each worker is for one of them. A claim that does not ask for
+ * the class may be meant for all classes. */
 static void share_table(struct lb_asking *m)
 {
-    const struct lb_section *put = &m->program->sections[LB_S_PUT];
-    if (!lb_section_has_param(put, LB_SLOT_CLASS) || m->outlook->features.has_period)
+    const struct lb_section *sections = m->program->sections;
+    if (!lb_section_has_param(&sections[LB_S_PUT], LB_SLOT_CLASS) ||
+        m->outlook->features.has_period)
         return;
-    struct lb_ask *ask = add_named(m, "drain", 1500, "two classes",
-                                   "its put has :class: items of two classes, and workers of "
-                                   "one class each");
+    if (!lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS)) {
+        lb_asks_leave_out(m, "two classes",
+                          "its put has :class and its claim has not: workers take items of every "
+                          "class (run -S task-classes shows these)");
+        return;
+    }
+    struct lb_ask *ask =
+        add_named(m, "drain", 1500, "two classes",
+                  "its put and claim have :class: items of two classes, and workers of "
+                  "one class each");
     set(ask, "classes", "2");
 }
 

@@ -139,6 +139,26 @@ static void print_finding(const struct lb_outlook *outlook, const struct lb_repo
     fprintf(out, "#   shown by: %s\n", lb_reproduce(cell, run, finding, command, sizeof command));
 }
 
+/* What the scenarios themselves disprove, such as the classes of items. Returns how many. */
+static unsigned print_disproved(const struct lb_outlook *outlook, const struct lb_report *report,
+                                FILE *out)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < report->n_cells; i++) {
+        const struct lb_cell *cell = &report->cells[i];
+        const struct lb_outcome *run = NULL;
+        char command[1200];
+        if (cell->outlook != outlook || cell->n_runs == 0 ||
+            lb_cell_proof(cell, &run) == LB_EXPECT_NOTHING || run->proof.verdict != LB_V_VIOLATED)
+            continue;
+        n++;
+        fprintf(out, "#\n# %s on %s breaks %s:\n#   %s\n#   shown by: %s\n", outlook->strategy,
+                outlook->engine, run->proof.name, run->proof.text,
+                lb_reproduce(cell, run, NULL, command, sizeof command));
+    }
+    return n;
+}
+
 /* --- when nothing was found --- */
 
 struct tally {
@@ -264,5 +284,6 @@ void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_repor
         print_name(outlook, (enum lb_guarantee)g, diagnostics);
         print_advice(outlook, report, cell, (enum lb_guarantee)g, diagnostics);
     }
+    n_broken += print_disproved(outlook, report, out);
     print_tally(outlook, report, n_broken, out);
 }
