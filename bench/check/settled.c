@@ -230,10 +230,12 @@ static void report_again(struct lb_case *c, const struct lb_id *id, enum lb_guar
         lb_at(c, id->claim_high, at, sizeof at));
 }
 
-/* No operation of this queue gives back an item that was completed. */
+/* No operation of this queue gives back an item that was completed, and each of the dropped ones
+ * was completed by the worker that had it: a late end of a recovered item may count for nothing. */
 static bool is_final(const struct lb_case *c)
 {
-    return !c->model->settled->has_openers && !c->may_have_reopened;
+    const struct lb_settled *settled = c->model->settled;
+    return !settled->has_openers && !settled->has_taken && !c->may_have_reopened;
 }
 
 /* An item that had been settled was put or claimed again. */

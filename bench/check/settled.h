@@ -14,9 +14,12 @@ struct lb_settled {
     uint64_t n_events, n_put, n_claims, n_claim_answers, n_waits, n_empty, n_ends;
     uint64_t n_refusals;
     uint64_t longest_wait_ns;
-    uint64_t until_ns; /* the end of the last operation that was dropped */
-    uint64_t seen_ns;  /* the last event that was recorded by then */
-    bool has_openers;  /* operations that give items back that had been ended */
+    uint64_t until_ns;        /* the end of the last operation that was dropped */
+    uint64_t seen_ns;         /* the last event that was recorded by then */
+    bool has_openers;         /* operations that give items back that had been ended */
+    bool has_taken;           /* a recovery may have taken one from its worker before the end */
+    uint64_t least_age_ns;    /* of a recovery that takes from the living; 0: none */
+    uint64_t longest_hold_ns; /* of an item that was dropped */
     struct lb_settled_log *logs;
     size_t n_logs;
     struct lb_array again;       /* uint64_t: ids that were claimed again, for certain */

@@ -134,6 +134,17 @@ static enum kind kind_of(const struct lb_event *e, uint32_t n)
     return half > 0 && n % 2 == 0 ? ENDS : OTHER;
 }
 
+/* A recovery takes items from workers that are alive, if these have them for longer. */
+static void note_recovery(struct settling *s, const struct lb_event *e)
+{
+    const uint64_t age_ns = e->arg * UINT64_C(1000000);
+    struct lb_settled *settled = s->settled;
+    if (s->model->takes_living)
+        settled->has_taken = true;
+    else if (age_ns > 0 && (settled->least_age_ns == 0 || age_ns < settled->least_age_ns))
+        settled->least_age_ns = age_ns;
+}
+
 /* All ids that an event of a unit names. */
 static void name_all(struct settling *s, const struct lb_event *e)
 {
@@ -144,6 +155,8 @@ static void name_all(struct settling *s, const struct lb_event *e)
         name_put(s, e, IS_NAMED);
     if (e->op == LB_OP_CLEAR_ERROR || e->op == LB_OP_CLEAR_ALL || e->op == LB_OP_RESET_ALL)
         s->settled->has_openers = true;
+    if (e->op == LB_OP_RECOVER && e->type == LB_EV_INVOKE)
+        note_recovery(s, e);
 }
 
 static void name_of_kind(struct settling *s, const struct unit *unit, const struct lb_event *e)
@@ -371,13 +384,39 @@ static int choose(struct settling *s)
     return rc;
 }
 
+/* From the request of an item's claim to the answer of its end. */
+static uint64_t hold_of(const struct settling *s, const struct lb_key *names, size_t n)
+{
+    uint64_t from_ns = 0, until_ns = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct unit *unit = (const struct unit *)s->units.items + names[i].index;
+        if ((names[i].extra & ~(uint32_t)IS_SETTLED) == IS_CLAIMED)
+            from_ns = events_of(s, unit)->time_ns;
+        if ((names[i].extra & ~(uint32_t)IS_SETTLED) == IS_ENDED)
+            until_ns = events_of(s, unit)[unit->n - 1].time_ns;
+    }
+    return until_ns - from_ns;
+}
+
 /* 0 or LB_E_MEMORY. */
 static int remember(struct settling *s)
 {
     const struct lb_key *names = s->names.items;
-    for (size_t i = 0; i < s->names.n; i = group_end(s, i))
-        if ((names[i].extra & IS_SETTLED) != 0 && !lb_settled_add(s->settled, names[i].key))
+    struct lb_settled *settled = s->settled;
+    for (size_t i = 0, end = 0; i < s->names.n; i = end) {
+        end = group_end(s, i);
+        if ((names[i].extra & IS_SETTLED) == 0)
+            continue;
+        const uint64_t hold_ns = hold_of(s, names + i, end - i);
+        if (hold_ns > settled->longest_hold_ns)
+            settled->longest_hold_ns = hold_ns;
+        if (!lb_settled_add(settled, names[i].key))
             return LB_E_MEMORY;
+    }
+    /* Half of the age: clocks differ, and times are rounded. */
+    settled->has_taken =
+        settled->has_taken ||
+        (settled->least_age_ns > 0 && settled->longest_hold_ns >= settled->least_age_ns / 2);
     return 0;
 }
 
