@@ -18,9 +18,9 @@ void *lb_array_grow(struct lb_array *array, size_t size)
 
 void *lb_array_add(void *items, size_t *n, size_t size)
 {
-    void *grown;
-    memcpy(&grown, items, sizeof grown);
-    grown = realloc(grown, (*n + 1) * size);
+    void *old;
+    memcpy(&old, items, sizeof old);
+    void *grown = realloc(old, (*n + 1) * size);
     if (grown == NULL)
         return NULL;
     memcpy(items, &grown, sizeof grown);

@@ -113,7 +113,7 @@ for my $bad ([['-c', 'x'], qr/option --workers: 'x' is not a count/], [['-T', ''
 for my $case (['list', 'engines'], ['check', '--model', 'mutex', spew('h.jsonl', '')], ['diff', 'a', 'b'], ['explore', '-s', $lock]) {
     my (undef, $long, $long_err) = lockbench(@$case, '--format', 'json');
     (undef, my $short, $err) = lockbench(@$case, '--json');
-    s/"\w*(?:_ns|seconds|_s|seed|ms)": [\d.]+//g for $long, $short;
+    s/"\w*(?:_ns|seconds|_s|seed|ms|audited)": [\d.]+//g for $long, $short;
     is("$short$err", "$long$long_err", "$case->[0] --json");
 }
 ($status, undef, $err) = lockbench('list', '--json', '--format', 'text');

@@ -88,7 +88,7 @@ my $shebang = spew('program-noshell', "#!/no/such/interpreter\n");
 chmod 0755, $shebang;
 fails('cannot be run', $shebang, 2, qr/cannot be run: No such file/);
 for my $case (
-    ['an unknown key', '"shape":"lock"', '"shape":"lock","sahred":true', qr/unknown key "sahred"; did you mean shared\?/],
+    ['an unknown key', '"shape":"lock"', '"shape":"lock","sahred":true', qr/unknown key "sahred"; did you mean shared or share\?/],
     ['another version', '"hello":1', '"hello":2', qr/"hello" must be 1/],
     ['no shape', '"lock"', '"look"', qr/"shape" must be "lock" or "queue"/],
     ['an unknown claim', '"exclusive"', '"exklusive"', qr/no guarantee of this name: "exklusive"/],
