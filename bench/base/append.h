@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Formats behind the text that is in buf, which has size bytes. What does not fit is cut off. */
+/* Formats behind the text that is in buf, which has size bytes. The rest is cut off. */
 void lb_append(char *buf, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -1,6 +1,6 @@
 -- Unique jobs: the insert lists the states in which another job of the key counts. No index enforces that; SQLite has one writer.
 -- After Oban's unique jobs. Truth expected: right. At the end of an exploration one item is put and given back. Its put is
--- refused if an item of the key still waits, which says nothing of that item.
+-- refused if an item of the key still waits, and the waiting item is still there.
 --
 -- strategy: listed-states
 -- shape: queue

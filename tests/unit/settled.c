@@ -249,7 +249,7 @@ static void a_reset_may_explain_a_second_claim(void **state)
 }
 
 /* A recovery may have taken the item from worker 1 before worker 1 completed it, and worker 2 may
- * have been given it by then. What the late end did then, nobody knows. */
+ * have been given it by then. The effect of the late end is unknown then. */
 static void a_recovery_may_explain_a_second_claim(void **state)
 {
     enum { MS = 1000000 };

@@ -5,7 +5,7 @@
 
 #include "attribute.h"
 
-/* A guarantee that needs a fact of the header, and an attribute of what put puts. */
+/* A guarantee that needs a fact of the header, and an attribute of the items that are put. */
 static int check_fact(struct lb_building *b, enum lb_guarantee guarantee, bool is_stated,
                       enum lb_attribute attribute, const char *unstated, const char *unused)
 {
