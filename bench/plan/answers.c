@@ -262,7 +262,7 @@ static void answer_need(struct lb_plan *plan)
     const struct lb_plan_need *need = &plan->need;
     const char *slo = plan->question->slo.text;
     double n = (double)need->workers;
-    char rate[32], worst[32], fewer[400] = "";
+    char rate[32], worst[32], some[64] = "", fewer[400] = "";
     lb_format_count(plan->question->demand_per_s, rate, sizeof rate);
     if (need->workers == 0 && plan->interrupted) {
         add(plan, "workers", LB_PLAN_REFUSED,
@@ -278,8 +278,9 @@ static void answer_need(struct lb_plan *plan)
     if (need->workers == 0) {
         char kept[64] = "", failed[64] = "";
         if (need->kept > 0)
-            snprintf(kept, sizeof kept, "%llu kept it, in fewer than %d runs; ",
-                     (unsigned long long)need->kept, LB_PLAN_CONFIRM);
+            snprintf(kept, sizeof kept, "%llu kept it, in %s%d runs; ",
+                     (unsigned long long)need->kept, need->is_confirmed ? "" : "fewer than ",
+                     LB_PLAN_CONFIRM);
         if (need->failed > 0)
             snprintf(failed, sizeof failed, "%llu did not; ", (unsigned long long)need->failed);
         add(plan, "workers", LB_PLAN_REFUSED,
@@ -287,8 +288,11 @@ static void answer_need(struct lb_plan *plan)
             rate, (unsigned long long)need->most, kept, failed, need->reason);
         return;
     }
+    if (need->n_fewer_failed < need->n_fewer)
+        snprintf(some, sizeof some, " in %llu of %llu", (unsigned long long)need->n_fewer_failed,
+                 (unsigned long long)need->n_fewer);
     if (need->workers > 1)
-        snprintf(fewer, sizeof fewer, "; %.0f did not (%.200s)", n - 1, need->reason);
+        snprintf(fewer, sizeof fewer, "; %.0f did not%s (%.200s)", n - 1, some, need->reason);
     const struct lb_estimate estimate = {n, {n, n, 0}};
     give(add(plan, "workers", LB_PLAN_ANSWERED,
              "%s/s need %.0f worker%s under %s, measured in open loop: %.0f kept it in %d of %d "

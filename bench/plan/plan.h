@@ -116,11 +116,13 @@ struct lb_plan_need {
     double first_wait_s; /* the SLO's percentile with the first answer, or with the most workers */
     uint64_t workers;    /* keep it in LB_PLAN_CONFIRM runs, and one fewer did not; 0: none found */
     uint64_t most;       /* the largest number that may be tried */
-    uint64_t kept;       /* kept it in one run at least, if no number was confirmed; 0: none, */
+    uint64_t kept;       /* without an answer: kept it in one run at least; 0: none, */
+    bool is_confirmed;   /* ... and in LB_PLAN_CONFIRM runs, */
     uint64_t failed;     /* ... and the largest number that did not; 0: none */
     bool is_missed;      /* not even `most` keep it */
     char reason[300];    /* why none was found, or how one fewer failed; "" */
     uint64_t worst_ns;   /* the SLO's percentile in the worst of the runs that confirm it */
+    uint64_t n_fewer, n_fewer_failed; /* valid runs of one worker fewer, and those that missed it */
 };
 
 /* The capacity of one strategy on one engine under one scenario. */

@@ -30,7 +30,7 @@ const char *lb_slo_state_name(enum lb_slo_state state)
     return names[state];
 }
 
-enum { ATTEMPTS = 3 };
+enum { ATTEMPTS = 3, CHANCES = 4 };
 
 struct search {
     struct lb_plan *plan;
@@ -280,22 +280,26 @@ static int try_workers(struct search *search, enum lb_trial_phase phase, uint64_
     return 0;
 }
 
-/* Do so many keep it in LB_PLAN_CONFIRM runs, and one fewer fail again? One fewer that keeps it
- * twice now failed by chance before. *ret_fewer: then. */
-static int confirm_workers(struct search *search, uint64_t workers, bool *ret_ok, bool *ret_fewer)
+/* Does this number keep it in LB_PLAN_CONFIRM runs (is_confirmed: it has), and one fewer fail
+ * again? One fewer that keeps it twice now failed by chance before. *ret_fewer: then. */
+static int confirm_workers(struct search *search, uint64_t workers, bool is_confirmed, bool *ret_ok,
+                           bool *ret_fewer)
 {
+    struct lb_plan_need *need = &search->plan->need;
     int rc = 0;
     *ret_ok = true;
     *ret_fewer = false;
-    search->plan->need.worst_ns = 0;
-    for (int i = 0; i < LB_PLAN_CONFIRM && *ret_ok && rc == 0 && !search->ended; i++)
+    if (!is_confirmed)
+        need->worst_ns = 0;
+    for (int i = is_confirmed ? LB_PLAN_CONFIRM : 0;
+         i < LB_PLAN_CONFIRM && *ret_ok && rc == 0 && !search->ended; i++)
         rc = try_workers(search, LB_TRIAL_CONFIRM, workers, ret_ok);
-    uint64_t worst_ns = search->plan->need.worst_ns;
+    uint64_t worst_ns = need->worst_ns;
     bool keeps = rc == 0 && !search->ended && *ret_ok && workers > 1;
     for (int i = 0; i < 2 && keeps && rc == 0 && !search->ended; i++)
         rc = try_workers(search, LB_TRIAL_CONFIRM, workers - 1, &keeps);
     *ret_fewer = keeps;
-    search->plan->need.worst_ns = worst_ns;
+    need->worst_ns = worst_ns;
     return rc;
 }
 
@@ -315,12 +319,27 @@ static uint64_t next_workers(const struct lb_plan_need *need, uint64_t failed, u
     return failed == 0 ? kept - 1 : (failed + kept) / 2;
 }
 
-/* One run of a few workers gives the first answer, which is the next number that is tried. */
+/* How one fewer than the answer did, in all of its trials. */
+static void count_fewer(const struct lb_plan *plan, struct lb_plan_need *need)
+{
+    for (size_t i = 0; i < plan->n_trials; i++) {
+        const struct lb_trial *trial = &plan->trials[i];
+        if (trial->valid && trial->run->config.workers + 1 == need->workers) {
+            need->n_fewer++;
+            need->n_fewer_failed += !trial->ok;
+        }
+    }
+}
+
+/* One run of a few workers gives the first answer, which is the next number that is tried. A number
+ * that was confirmed stays confirmed: where chance decides about one fewer, that one gets CHANCES
+ * to be confirmed itself, and was seen to fail. */
 static int search_workers(struct search *search)
 {
     struct lb_plan *plan = search->plan;
     struct lb_plan_need *need = &plan->need;
-    uint64_t failed = 0, kept = 0, at = lb_plan_first_workers(plan);
+    uint64_t failed = 0, kept = 0, at = lb_plan_first_workers(plan), confirmed = 0, worst_ns = 0;
+    int n_chances = 0;
     bool ok, is_again = false; /* the most workers failed once: that may be chance */
     need->most = plan->question->levels[plan->question->n_levels - 1];
     int rc = try_workers(search, LB_TRIAL_FIRST, at, &ok);
@@ -338,18 +357,24 @@ static int search_workers(struct search *search)
             if (!search->ended)
                 *(ok ? &kept : &failed) = at;
         } else {
-            rc = confirm_workers(search, kept, &ok, &fewer);
-            if (ok && !fewer && rc == 0)
+            need->worst_ns = worst_ns;
+            rc = confirm_workers(search, kept, kept == confirmed, &ok, &fewer);
+            n_chances = kept == confirmed || !ok ? n_chances : 0;
+            if (ok && rc == 0 && (!fewer || ++n_chances == CHANCES))
                 need->workers = kept;
-            if ((ok && !fewer) || search->ended)
+            if (need->workers > 0 || search->ended)
                 break;
+            worst_ns = ok ? need->worst_ns : worst_ns;
+            confirmed = ok ? kept : confirmed;
             failed = ok ? 0 : kept;
-            kept = ok ? kept - 1 : 0;
+            kept = ok ? kept - 1 : confirmed;
         }
         at = next_workers(need, failed, kept);
     }
     need->kept = kept;
+    need->is_confirmed = kept > 0 && kept == confirmed;
     need->failed = failed;
+    count_fewer(plan, need);
     need->is_missed = rc == 0 && !search->ended && need->workers == 0;
     if (search->ended && need->workers == 0)
         memcpy(need->reason, plan->slo_reason, sizeof need->reason);

@@ -95,6 +95,23 @@ char *lb_untested_names(const struct lb_cell *cell, char *buf, size_t size)
     return buf;
 }
 
+/* A plan runs all that can test it. Elsewhere a bound is missing, mostly. */
+const char *lb_untested_option(const struct lb_cell *cell, enum lb_guarantee guarantee)
+{
+    if (cell->outlook != NULL)
+        return "";
+    if (guarantee == LB_G_RECOVERY && cell->scenario.recovery_bound_ns == 0)
+        return "verify --faults kill";
+    if (guarantee == LB_G_PROGRESS && cell->scenario.progress_bound_ns == 0)
+        return "--progress-bound TIME";
+    return "";
+}
+
+static const char *option_of(const struct lb_untested *one)
+{
+    return one->is_guarantee ? lb_untested_option(one->cell, one->guarantee) : "";
+}
+
 void lb_untested_print(const struct lb_report *report, const struct lb_cell *first,
                        const char *before, FILE *out)
 {
@@ -108,10 +125,14 @@ void lb_untested_print(const struct lb_report *report, const struct lb_cell *fir
         lb_print_clean(
             out, one.is_guarantee ? lb_guarantee_name(one.guarantee) : one.cell->scenario.name, "",
             NULL);
-        if (one.reason[0] != '\0' && (!is_more || strcmp(one.reason, next.reason) != 0)) {
+        const char *option = option_of(&one);
+        bool is_last = !is_more || strcmp(one.reason, next.reason) != 0 ||
+                       strcmp(option, option_of(&next)) != 0;
+        if (one.reason[0] != '\0' && is_last) {
             fputs(" (", out);
             lb_print_clean(out, one.reason, "", NULL);
-            fputc(')', out);
+            fprintf(out, "%s%s%s)", option[0] != '\0' ? "; " : "", option,
+                    option[0] != '\0' ? " tests it" : "");
         }
         separator = ", ";
         one = next;

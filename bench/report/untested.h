@@ -21,9 +21,13 @@ bool lb_untested_begins(const struct lb_report *report, const struct lb_cell *ce
 /* The next one; *at counts from 0. false: there is no more. */
 bool lb_untested_next(const struct lb_report *report, const struct lb_cell *first, size_t *at,
                       struct lb_untested *ret);
-/* Prints "; not tested: a, b (reason)" on the line that was begun; nothing if all was tested. */
+/* Prints "; not tested: a, b (reason; option)" on the line that was begun; nothing if all was
+ * tested. */
 void lb_untested_print(const struct lb_report *report, const struct lb_cell *first,
                        const char *before, FILE *out);
+/* The option that tests this guarantee of an untested cell, as in "verify --faults kill"; "" if
+ * none does. */
+const char *lb_untested_option(const struct lb_cell *cell, enum lb_guarantee guarantee);
 /* The guarantees that the cell claims and that its runs did not test: "fifo recovery". Returns buf.
  */
 char *lb_untested_names(const struct lb_cell *cell, char *buf, size_t size);

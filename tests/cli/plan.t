@@ -86,6 +86,14 @@ unlike($out, qr/^carry|No curve|success\/s/m, '... without a sweep');
 like($err, qr/^lockbench: one run of 2 workers gives a first answer;/m, '... and what is done is told before');
 like($err, qr/^lockbench: a job takes 500 us in this plan: --hold TIME says how long$/m, '... and how long a job takes');
 
+my $no_server = qr/^lockbench: without -d URI this plan is for a temporary SQLite file$/m;
+unlike($err, $no_server, '... on no database, no word of one');
+my @first = ('plan', '-s', 'lock-row', '--workers', '2', '--duration', '60ms', '--warmup', '0', '--slo', 'p50<1ns', '--demand', '100/s');
+(undef, undef, $err) = lockbench(@first);
+like($err, $no_server, 'without -d: a plan says that it is for SQLite');
+(undef, undef, $err) = lockbench(@first, '-d', 'sqlite:');
+unlike($err, $no_server, '... and not with it');
+
 # A missed goal: 4. Nothing is done within a nanosecond.
 my $is_never = qr/^slo\n  p50<1ns was never met with \d workers?: not even at /m;
 ($status, $out, $err) = until_shown(sub { return $_[0] == 4 && $_[1] =~ $is_never }, 'plan', @mutex, '--hold', '0', '--think', '200us',

@@ -53,7 +53,19 @@ unlike($out, qr/not tested/, '... and the last line names nothing');
 is($status, 0, '--strict with a scenario: all that is claimed was tested');
 ($status, $out) = lockbench('verify', '-s', 'lease-update-safe', '-q', '-S', 'mutex-hot', '--duration', '200ms', '--warmup', '0', '--strict');
 is($status, 5, '--strict with a scenario: recovery is claimed, and not tested');
-like($out, qr/^# lease-update-safe on sqlite: not tested: .*recovery \(no bound was given\)\n\z/m, '... in the last line');
+like($out, qr/^# lease-update-safe on sqlite: not tested: .*recovery \(no bound was given; verify --faults kill tests it\)\n\z/m, '... in the last line');
+
+# The text names the first rows, and the option that tests them.
+my @four = ('compare', '--repeat', '1', '-q', '--duration', '100ms', '--warmup', '0', '--progress-bound', '0', '-d', 'sqlite:', '-s');
+($status, $out) = lockbench(@four, 'lease-update-safe,lease-version', '-S', 'mutex-hot,mutex-pair');
+$out =~ s/\n(?=[^\n])/ /g;
+like($out, qr/claimed, and not tested: recovery in 4 of 4 rows: (?:lease-[a-z-]+ on sqlite \(mutex-[a-z]+\)(?:, )?){3} and 1 more; verify --faults kill tests it$/m,
+    'four rows without a recovery: three are named, with their scenarios');
+like($out, qr/claimed, and not tested: progress in 4 of 4 rows: .* and 1 more; --progress-bound TIME tests it claimed/, '... and without a bound on waits');
+($status, $out) = lockbench(@four, 'lease-update-safe,lease-version');
+like($out =~ s/\n/ /gr, qr/recovery in 2 of 2 rows: lease-update-safe on sqlite, lease-version on sqlite; verify/, 'two rows of one scenario are named without it');
+($status, $out) = lockbench('verify', '-s', 'lease-update-safe', '-d', 'sqlite:', '-q', '--faults', 'kill', '--format', 'text');
+unlike($out, qr/not tested: .*recovery/, 'and that option tests it') or diag $out;
 
 # --- times with whole seconds only ---
 sub leases

@@ -394,11 +394,14 @@ static int preview(struct lb_scheduler *scheduler, void *arg, struct lb_error *e
     return make_plans(planner, err);
 }
 
-/* The answers depend on the length of a hold, which is easily forgotten. */
-static void tell_hold(const struct planner *planner)
+/* The answers depend on the server and on the length of a hold, which are easily forgotten. */
+static void tell_defaults(const struct planner *planner)
 {
     const struct lb_scenario *scenario = &planner->plans[0].scenario;
     char text[32];
+    if (planner->args.targets.n == 0 &&
+        !planner->templates[planner->template_of[0]].strategy->no_database)
+        fputs("lockbench: without -d URI this plan is for a temporary SQLite file\n", stderr);
     if (lb_args_give(&planner->args, "hold"))
         return;
     if (scenario->hold_ns == 0)
@@ -413,7 +416,7 @@ static void tell(const struct planner *planner, const struct lb_report *report)
 {
     const struct lb_plan_question *question = &planner->question;
     bool is_open = question->most_repeat > question->n_repeat;
-    tell_hold(planner);
+    tell_defaults(planner);
     if (!lb_plan_sweeps(question)) {
         fprintf(stderr,
                 "lockbench: one run of %llu workers gives a first answer; open loops that then "

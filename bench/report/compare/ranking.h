@@ -138,8 +138,8 @@ bool lb_ranking_lacks_runs(const struct lb_report *report);
 /* The text for a single run. */
 #define LB_ONE_RUN                                                                                 \
     "One run per cell: it shows what was violated and the size of the numbers. It cannot tell a "  \
-    "difference between strategies from noise; compare without --repeat runs as many rounds as "   \
-    "its budget has, and --repeat 5 as many as that."
+    "difference between strategies from noise. --repeat 5 runs each cell 5 times; compare "        \
+    "without --repeat makes as many rounds as fit into --budget."
 
 /* "95 % intervals", and how much the least of them cover where the runs are too few for that: take
  * goes over all comparisons. */
