@@ -55,6 +55,9 @@ static int search(struct lb_testbed *testbed, struct lb_search_options *options,
             *ret = likely;
             return r;
         }
+        uint64_t due_ns = likely.violated_ns + options->patience_ns;
+        if (likely.violated != 0 && options->patience_ns > 0 && due_ns < options->deadline_ns)
+            options->deadline_ns = due_ns;
         options->max_schedules -= options->max_schedules > 0 ? likely.n_schedules : 0;
     }
     if (!is_alone) /* else there is no other worker with moves that could commute */
@@ -477,7 +480,10 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
     else if (search->timed_out)
         n += (size_t)snprintf(text + n, size - n, "ended after %.5g s, %s of the search; ",
-                              (double)testbed->plan.time_ns / 1e9,
+                              (double)(options->patience_ns > 0 && search->violated != 0
+                                           ? lb_now_ns() - testbed->start_ns
+                                           : testbed->plan.time_ns) /
+                                  1e9,
                               lb_extent_words(search->share, share, sizeof share));
     else if (!search->complete && options->max_schedules > 0 &&
              search->n_schedules >= options->max_schedules)

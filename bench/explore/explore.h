@@ -75,6 +75,7 @@ struct lb_explore_plan {
     uint32_t polls; /* tries of one operation that change something and are refused */
     uint32_t ttl_ms, period_ms;
     int64_t skew_ms; /* of the workers' own clocks: the first is ahead by this, the next behind */
+    bool skews_all;  /* ... all of them are ahead by it, and agree with each other */
     int64_t still_unix_ms; /* all clocks stand still there but for their steps, if the engine's can
                               (lb_explore_stands_still); 0: they run */
     uint32_t tick_ms;      /* of a step of the clocks; 0: two leases */

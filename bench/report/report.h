@@ -40,8 +40,9 @@ struct lb_explored_ask {
     uint32_t workers, rounds, readers, capacity, rescuers, renewals;
     uint32_t resources;    /* lock: that each worker holds at once */
     uint32_t frees, batch; /* queue */
-    bool errors, cancels, others, skew, lag, period, equal; /* what --also names */
-    uint32_t items;                                         /* queue: put before the start */
+    /* what --also names */
+    bool errors, cancels, others, skew, lag, ahead, behind, period, equal;
+    uint32_t items;       /* queue: put before the start */
     uint32_t putters;     /* queue: workers that put one more, beside the others */
     bool whole;           /* a transaction is one step */
     bool leaves;          /* asked for the end of a process, by unregister */

@@ -33,6 +33,23 @@ for my $row (@todo) {
     is($status, 0, "$file, one clock: not accused") or diag $out;
     like($out, qr/^ok \d+ - \S+ sqlite clocks (?:ahead|behind) $guarantee$/m, '... and it was asked') if $file ne 'clocks-beat';
 }
+
+# Explorations have clocks that are apart, too: they show at once what a run may show.
+for (['clocks-lock', 'mixed', 'exclusive', 'workers'], ['clocks-lock', 'stamped', 'exclusive', 'workers'],
+    ['clocks-queue', 'mixed', 'no-duplicate', 'workers'], ['clocks-beat', 'mixed', 'no-duplicate', 'server'])
+{
+    my ($file, $clock, $guarantee, $one) = @$_;
+    my @file = ('-s', "$folder/$file.sql", '-d', 'sqlite:', '-q', '--opt');
+    (undef, $out) = lockbench('verify', @file, "clock=$clock", '--plan');
+    like($out, qr/^ +\d+ explore\+$_ /m, "$file, $clock: explore+$_ is planned") for 'ahead', 'behind';
+    ($status, $out) = lockbench('verify', @file, "clock=$clock", '--budget', '4s');
+    like($out, qr/^not ok \d+ - \S+ sqlite explore\+(?:ahead|behind) $guarantee$/m, "... and show $guarantee") or diag $out;
+    my ($again) = $out =~ /^not ok .*\n(?:  .*\n)*?  reproduce: "lockbench (explore .*--also=.*)"$/m;
+    ok(defined $again, '... with the command') or diag $out;
+    is((lockbench(split ' ', $again // ''))[0], 1, '... that shows it again');
+    ($status, $out) = lockbench('verify', @file, "clock=$one", '--budget', '4s');
+    is($status, 0, "... and $one is not accused") or diag $out;
+}
 ($status, undef, $err) = lockbench('run', '-s', "$folder/clocks-lock.sql", '-d', 'sqlite:', '--skewed', 'behind');
 is($status, 2, 'skewed without skew: refused');
 like($err, qr/skewed: needs skew/, '... in words');

@@ -332,8 +332,9 @@ static struct lb_advice advise_recover(const struct lb_outlook *o)
 /* All workers' clocks agreed, and were not the server's. */
 static bool are_clocks_apart(const struct lb_cell *cell)
 {
-    return !cell->is_explored && cell->scenario.skew_ns > 0 &&
-           cell->scenario.skewed != LB_SKEWED_HALF;
+    if (cell->is_explored)
+        return cell->explored.ahead || cell->explored.behind;
+    return cell->scenario.skew_ns > 0 && cell->scenario.skewed != LB_SKEWED_HALF;
 }
 
 static struct lb_advice advise_clocks(const struct lb_outlook *o)

@@ -19,7 +19,9 @@ struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guaran
             .quotes = {&outlook->end, &outlook->free, &outlook->error},
             .text = "the end of one item ends another of the same worker, which is then neither "
                     "done nor claimable: let each end name its own item alone (AND id = :id)"};
-    if (cell->is_explored)
+    bool frees_several = cell->is_explored ? cell->explored.batch > 1 && cell->explored.frees > 0
+                                           : s->batch > 1 && s->free_share > 0;
+    if (cell->is_explored && !frees_several)
         return (struct lb_advice){.text = NULL};
     if (is_lost && lb_fault_is(s->fault, LB_FAULT_KILLS) && deaths_are_final(f))
         return (struct lb_advice){
@@ -30,8 +32,7 @@ struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guaran
         return (struct lb_advice){
             .quotes = {&outlook->stop},
             .text = "stop gives back what other workers have: let it ask for its own worker"};
-    if (!is_lost && s->batch > 1 && s->free_share > 0 && outlook->free.line != 0 &&
-        !f->free_asks_id)
+    if (!is_lost && frees_several && outlook->free.line != 0 && !f->free_asks_id)
         return (struct lb_advice){
             .quotes = {&outlook->free, &outlook->free_last},
             .text = "free gives back other items of the claim, too: let it name its own item "

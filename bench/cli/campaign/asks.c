@@ -22,6 +22,13 @@ bool lb_asking_counts_by_server(const struct lb_asking *m)
            !f->by_worker_clock && f->begin_clock_line != 0;
 }
 
+bool lb_asking_parts_clocks(const struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    return f->worker_clock_line != 0 && f->server_clock_line != 0 &&
+           (f->lease != NULL || f->recovers_by_time);
+}
+
 struct lb_ask *lb_asks_add(struct lb_asking *m, const char *name, const char *why, ...)
 {
     struct lb_outlook *outlook = m->outlook;

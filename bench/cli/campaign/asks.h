@@ -21,6 +21,9 @@ bool lb_asking_on_server(const struct lb_asking *m);
 /* A lock whose lease may be counted before a wait. */
 bool lb_asking_counts_by_server(const struct lb_asking *m);
 
+/* One time of it is by the workers' clocks, and another by the server's. */
+bool lb_asking_parts_clocks(const struct lb_asking *m);
+
 /* Adds an ask to the list. Further arguments: what why, a format, wants. Borrowed from the list. */
 struct lb_ask *lb_asks_add(struct lb_asking *m, const char *name, const char *why, ...)
     __attribute__((format(printf, 3, 4)));

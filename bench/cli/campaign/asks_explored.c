@@ -200,7 +200,8 @@ static void explore_limit(struct lb_asking *m)
     ask->explored.rescuers = 1;
 }
 
-/* A worker ends two items one after the other: an end that names no item ends both. */
+/* A worker ends two items one after the other, in each way that there is: an end that names no item
+ * ends both. */
 static void explore_two(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -211,7 +212,8 @@ static void explore_two(struct lb_asking *m)
     ask->explored.workers = 1;
     ask->explored.batch = 2;
     ask->explored.errors = f->has_error;
-    ask->explored.rounds = 1u + f->has_error;
+    ask->explored.frees = f->has_free || f->has_retry;
+    ask->explored.rounds = ask->explored.errors || ask->explored.frees > 0 ? 3 : 1;
     ask->explored.items = 2 * ask->explored.rounds;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20; /* there is one schedule */
 }
@@ -328,6 +330,25 @@ static void explore_ends(struct lb_asking *m)
     }
 }
 
+/* A time that one clock wrote is compared with another: each way breaks another comparison. */
+static void explore_clocks(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    for (int behind = 0; behind < 2 && lb_asking_parts_clocks(m); behind++) {
+        struct lb_ask *ask =
+            add_explored(m, behind ? "explore+behind" : "explore+ahead",
+                         behind ? "... and behind it"
+                                : "it uses :now, and the server's clock: the workers' are ahead");
+        ask->explored.ahead = !behind;
+        ask->explored.behind = behind;
+        ask->explored.items = m->strategy->shape == LB_QUEUE;
+        ask->explored.rescuers = f->has_recover && f->recovers_by_time && !f->ends_sessions;
+        ask->explored.renewals = f->has_renew;
+        ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+    }
+}
+
 static void explore_shared(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
@@ -375,6 +396,7 @@ void lb_asks_explore(struct lb_asking *m)
         return;
     }
     explore_alone(m);
+    explore_clocks(m);
     if (!lock)
         explore_attributes(m);
     if (!lock && (f->puts_apart || (f->puts_in_steps && lb_asking_on_server(m)))) {

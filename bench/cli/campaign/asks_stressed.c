@@ -170,8 +170,7 @@ static void part_clocks(struct lb_asking *m)
     const struct lb_features *f = &m->outlook->features;
     bool is_lock = m->strategy->shape == LB_LOCK;
     bool rescues = !is_lock && f->lease == NULL;
-    if (f->worker_clock_line == 0 || f->server_clock_line == 0 ||
-        (f->lease == NULL && !f->recovers_by_time))
+    if (!lb_asking_parts_clocks(m))
         return;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         struct lb_ask *ask = add_stressed(m,

@@ -381,7 +381,9 @@ static int run_once(struct lb_scheduler *state, struct lb_cell *cell,
     lb_leash_due(budget_ns > 0 ? since_ns + budget_ns + OVER_BUDGET_NS : 0);
     int rc;
     if (cell->is_explored) {
-        const struct lb_explore_plan explore = lb_explored_plan(cell, args, plan.seed, state->stop);
+        struct lb_explore_plan explore = lb_explored_plan(cell, args, plan.seed, state->stop);
+        if (cell->outlook != NULL) /* more of the same have time in the rest of the plan */
+            explore.search.patience_ns = explore.time_ns / 4;
         rc = lb_explored_run(cell, &explore, &outcome, &err);
     } else {
         rc = lb_run(&plan, state->stop, show, state, &outcome, &err);

@@ -70,15 +70,16 @@ static void add_ask(const struct lb_explored_ask *ask, uint32_t rounds, char *bu
                   {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
                   {"producers", ask->putters}, {"frees", ask->frees},
                   {"batch", ask->batch},       {"resources", ask->resources}};
-    char flag[50];
+    char flag[80];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
+    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
              ask->cancels ? "cancels," : "", ask->others ? "others," : "", ask->skew ? "skew," : "",
-             ask->lag ? "lag," : "", ask->period ? "period," : "", ask->equal ? "equal," : "");
+             ask->lag ? "lag," : "", ask->ahead ? "ahead," : "", ask->behind ? "behind," : "",
+             ask->period ? "period," : "", ask->equal ? "equal," : "");
     if (flag[strlen(flag) - 1] == ',') {
         flag[strlen(flag) - 1] = '\0';
         lb_command_add(buf, size, flag);
@@ -127,6 +128,19 @@ static void describe_again(const struct lb_cell *cell, const struct lb_explored 
     lb_command_add(buf, size, setting);
 }
 
+unsigned lb_explored_scope(const struct lb_explored_ask *ask)
+{
+    /* Perhaps no worker may have two locks: then a wait for the second one is no break. */
+    const unsigned beside =
+        LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED);
+    /* Nor is a wait until one clock has the time that another clock wrote. */
+    const unsigned apart = beside | LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE) |
+                           LB_G_BIT(LB_G_KEY_LIMIT);
+    if (ask->resources > 1)
+        return beside;
+    return ask->ahead || ask->behind ? apart : ~0u;
+}
+
 /* A known break that was not found is out of reach for these few workers: no "held". Nor is there
  * one when the search did not come to its end. */
 static void take_findings(const struct lb_cell *cell, const struct lb_explored *explored,
@@ -138,21 +152,23 @@ static void take_findings(const struct lb_cell *cell, const struct lb_explored *
         bool is_sure = finding->verdict != LB_V_VIOLATED || explored->confirmed;
         bool is_out_of_reach = finding->verdict == LB_V_HELD &&
                                lb_cell_why_broken(cell, (enum lb_guarantee)g)[0] != '\0';
-        bool is_beside = cell->explored.resources > 1 && (LB_BESIDE_OTHERS & LB_G_BIT(g)) == 0;
+        bool is_beside = (lb_explored_scope(&cell->explored) & LB_G_BIT(g)) == 0;
         bool is_bounded = finding->verdict == LB_V_HELD && !explored->complete;
         if (is_sure && !is_out_of_reach && !is_bounded && !is_beside && !explored->search.differs)
             continue;
         if (finding->verdict == LB_V_NOT_CLAIMED)
             continue;
         finding->verdict = LB_V_NOT_TESTED;
-        snprintf(finding->reason, sizeof finding->reason, "%s",
-                 is_beside ? "each worker has two locks at once, and the protocol may allow one"
-                 : is_bounded && !is_out_of_reach
-                     ? "no violation found, but not every schedule was run in the time"
-                 : is_out_of_reach
-                     ? "known to be broken, but not by the order of statements of two "
-                       "workers with one round each"
-                     : "the engine answered differently when a schedule was replayed");
+        snprintf(
+            finding->reason, sizeof finding->reason, "%s",
+            is_beside ? cell->explored.resources > 1
+                            ? "each worker has two locks at once, and the protocol may allow one"
+                            : "the workers' clocks are far from the server's: work may be late"
+            : is_bounded && !is_out_of_reach
+                ? "no violation found, but not every schedule was run in the time"
+            : is_out_of_reach ? "known to be broken, but not by the order of statements of two "
+                                "workers with one round each"
+                              : "the engine answered differently when a schedule was replayed");
     }
 }
 
@@ -221,7 +237,10 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .cancels = cell->explored.cancels,
         .others = cell->explored.others,
         .whole = cell->explored.whole,
-        .skew_ms = (cell->explored.skew - cell->explored.lag) * LB_EXPLORE_FAR * (int64_t)TTL_MS,
+        .skew_ms = (cell->explored.skew + cell->explored.ahead - cell->explored.lag -
+                    cell->explored.behind) *
+                   LB_EXPLORE_FAR * (int64_t)TTL_MS,
+        .skews_all = cell->explored.ahead || cell->explored.behind,
         .period_ms = cell->explored.period ? LB_EXPLORE_FAR * TTL_MS : 0,
         .batch = cell->explored.batch > 0 ? cell->explored.batch : 1,
         .polls = POLLS,

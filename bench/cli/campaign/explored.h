@@ -20,11 +20,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
 int lb_explored_run(const struct lb_cell *cell, const struct lb_explore_plan *plan,
                     struct lb_outcome **ret_outcome, struct lb_error *err);
 
-/* Perhaps no worker may have two locks of the protocol: then a wait for the second one is no break.
- */
-enum {
-    LB_BESIDE_OTHERS =
-        LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED)
-};
+/* LB_G_BIT()s of the guarantees that an exploration of this kind judges. */
+unsigned lb_explored_scope(const struct lb_explored_ask *ask);
 
 #endif

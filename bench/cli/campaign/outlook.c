@@ -1,12 +1,13 @@
 /* From a file's features to its tests: see outlook.h.
  *
- * The order puts the tests first that find most for their time: two workers explored, then crowds,
- * then outlived leases or limits, then deaths and lost connections. Tests that do not fit into the
- * budget are left out from the end, and reported.
+ * The order puts the tests first that find most for their time: explorations, as learnt.c counts
+ * them, then crowds, then outlived leases or limits, then deaths and lost connections. Tests that
+ * do not fit into the budget are left out from the end, and reported.
  */
 #include "outlook.h"
 
 #include "asks.h"
+#include "learnt.h"
 #include "program_lex.h"
 
 #include <string.h>
@@ -225,6 +226,19 @@ static void ask_keys_first(const struct lb_asking *m)
     move_first(m->outlook, "keys blocked");
 }
 
+/* The explorations, which are all that the list has by now: the cheapest for a finding first. */
+static void sort_by_price(struct lb_outlook *outlook)
+{
+    struct lb_ask *asks = outlook->asks;
+    for (size_t i = 1; i < outlook->n_asks; i++) {
+        const struct lb_ask ask = asks[i];
+        size_t k = i;
+        for (; k > 0 && lb_learnt_price(asks[k - 1].name, 0) > lb_learnt_price(ask.name, 0); k--)
+            asks[k] = asks[k - 1];
+        asks[k] = ask;
+    }
+}
+
 void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *file,
                      const struct lb_program *statements, const struct lb_outlook_site *site,
                      uint64_t budget_ns, struct lb_outlook *ret)
@@ -245,6 +259,7 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
         quote_all(statements, ret);
         lb_file_unknown(file, &ret->unknown.line, ret->unknown.text, sizeof ret->unknown.text);
         lb_asks_explore(&m);
+        sort_by_price(ret);
         lb_asks_stress(&m);
         ask_keys_first(&m);
         drop_constants(ret);

@@ -89,14 +89,18 @@ static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_e
             plan->skew_ms = LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
         else if (n == 3 && strncmp(text, "lag", n) == 0)
             plan->skew_ms = -LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
-        else if (n == 6 && strncmp(text, "period", n) == 0)
+        else if ((n == 5 && strncmp(text, "ahead", n) == 0) ||
+                 (n == 6 && strncmp(text, "behind", n) == 0)) {
+            plan->skew_ms = (*text == 'a' ? 1 : -1) * LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
+            plan->skews_all = true;
+        } else if (n == 6 && strncmp(text, "period", n) == 0)
             plan->period_ms = LB_EXPLORE_FAR * plan->ttl_ms;
         else if (n == 5 && strncmp(text, "equal", n) == 0)
             lb_explore_equal_times(plan, lb_unix_ms());
         else
             return lb_fail(err, LB_E_USAGE,
                            "option --also: '%.*s' is not errors, cancels, others, skew, lag, "
-                           "period or equal",
+                           "ahead, behind, period or equal",
                            (int)n, text);
         text += n + (text[n] == ',');
     }

@@ -5,13 +5,18 @@
  *     scripts/soak-mutants --learn bench/cli/mutation/learnt.c
  * The present counts are of nine protocols on SQLite, with --budget 60s.
  */
-#include "mutation_ask.h"
+#include "learnt.h"
 
+#include <stddef.h>
 #include <string.h>
 
-/* The question; mutants without a verdict that it was asked about; those that it distinguished; the
- * median time of an original's exploration in ms. */
-static const struct lb_learnt learnt[] = {
+#define MS UINT64_C(1000000)
+
+static const struct learnt {
+    const char *question;
+    unsigned n_asked, n_shown; /* mutants, while they had no verdict; those that it distinguished */
+    unsigned median_ms;        /* of the original's explorations */
+} learnt[] = {
     {"explore", 88, 34, 158},
     {"explore+batch", 8, 1, 71},
     {"explore+batch alone", 23, 8, 137},
@@ -39,11 +44,21 @@ static const struct lb_learnt learnt[] = {
     {"explore+two locks+renew", 10, 4, 58},
 };
 
-const struct lb_learnt *lb_mutation_learnt(const char *question)
+static const struct learnt *find(const char *question)
 {
     size_t n = strcspn(question, ",");
     for (size_t i = 0; i < sizeof learnt / sizeof learnt[0]; i++)
         if (strlen(learnt[i].question) == n && memcmp(learnt[i].question, question, n) == 0)
             return &learnt[i];
     return NULL;
+}
+
+/* Few counts mean little: one of four is assumed beside them. */
+uint64_t lb_learnt_price(const char *question, uint64_t took_ns)
+{
+    const struct learnt *row = find(question);
+    uint64_t asked = row != NULL ? row->n_asked : 0, shown = row != NULL ? row->n_shown : 0;
+    if (took_ns == 0 && row != NULL)
+        took_ns = row->median_ms * MS;
+    return (1 + took_ns / (200 * MS)) * 1000 * (asked + 20) / (shown + 5);
 }

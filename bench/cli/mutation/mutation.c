@@ -9,6 +9,7 @@
 #include "mutation_ask.h"
 
 #include "clock.h"
+#include "learnt.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,14 +26,9 @@ const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
                                              [LB_SLOWER] = "slower",
                                              [LB_NOT_SHOWN] = "not_shown"};
 
-/* The likely price of a verdict: an exploration that takes longer, or distinguished few mutants so
- * far, costs more. Few counts mean little: one of four is assumed beside them. */
 static uint64_t price_of(const struct lb_mutation_question *question)
 {
-    const struct lb_learnt *learnt = lb_mutation_learnt(question->cell.scenario.name);
-    uint64_t asked = learnt != NULL ? learnt->n_asked : 0,
-             shown = learnt != NULL ? learnt->n_shown : 0;
-    return (1 + question->took_ns / (SECOND_NS / 5)) * 1000 * (asked + 20) / (shown + 5);
+    return lb_learnt_price(question->cell.scenario.name, question->took_ns);
 }
 
 static unsigned class_of(const struct lb_mutation_question *question)

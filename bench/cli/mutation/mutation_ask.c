@@ -173,10 +173,8 @@ static int explore(const struct lb_mutation *m, const struct lb_mutation_questio
         states->start_unix_ms = plan.still_unix_ms;
     watch.tells_holds = plan.readers > 1 || plan.capacity > 1;
     struct lb_strategy beside = *cell->strategy;
-    if (plan.resources > 1) {
-        beside.claims &= LB_BESIDE_OTHERS;
-        plan.strategy = &beside;
-    }
+    beside.claims &= lb_explored_scope(&cell->explored);
+    plan.strategy = &beside;
     plan.watch = &watch;
     int r = lb_explore(&plan, &explored, err);
     lb_states_end(states);

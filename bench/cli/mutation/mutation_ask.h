@@ -50,14 +50,6 @@ bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole);
 /* Adds smaller cases of question i, which could not be complete. */
 void lb_mutation_add_smaller(struct lb_mutation *mutation, size_t i);
 
-/* learnt.c: how many mutants a question distinguished; NULL: that is not known. */
-struct lb_learnt {
-    const char *question;
-    unsigned n_asked, n_shown; /* mutants, while they had no verdict */
-    unsigned median_ms;        /* of the original's explorations */
-};
-const struct lb_learnt *lb_mutation_learnt(const char *question);
-
 /* mutation_seen.c. */
 /* True if the exploration has to be asked: it runs the mutant's section. One of dead renewers is
  * for renew alone. */

@@ -32,7 +32,7 @@ bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole)
     return true;
 }
 
-enum { NUMBERS = 23 };
+enum { NUMBERS = 25 };
 
 static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS])
 {
@@ -47,7 +47,8 @@ static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS
                                        ask->items,     ask->putters,
                                        ask->deaths,    ask->ticks,
                                        ask->cuts,      ask->whole,
-                                       ask->leaves};
+                                       ask->leaves,    ask->ahead,
+                                       ask->behind};
     memcpy(ret, numbers, sizeof numbers);
 }
 

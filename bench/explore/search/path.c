@@ -219,6 +219,8 @@ int lb_path_end(struct lb_path *path, enum lb_ending ending, struct lb_error *er
     for (unsigned bit = 0; bit < LB_VIOLATIONS; bit++)
         if ((r & ~result->violated & 1 << bit) != 0)
             lb_path_copy(path, path->n, &result->first[bit]);
+    if (r > 0 && result->violated == 0)
+        result->violated_ns = lb_now_ns();
     result->violated |= r;
     return r;
 }
@@ -252,7 +254,9 @@ bool lb_path_has_to_stop(struct lb_path *path)
     if (result->violated != 0 && !options->all) /* even if another reason would have ended it now */
         return true;
     result->interrupted = options->interrupt != NULL && atomic_load(options->interrupt) != 0;
-    result->timed_out = options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns;
+    result->timed_out = (options->deadline_ns != 0 && lb_now_ns() >= options->deadline_ns) ||
+                        (options->patience_ns != 0 && result->violated != 0 &&
+                         lb_now_ns() - result->violated_ns >= options->patience_ns);
     return result->interrupted || result->timed_out || result->differs ||
            (options->max_schedules > 0 && result->n_schedules >= options->max_schedules);
 }

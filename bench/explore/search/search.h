@@ -171,6 +171,8 @@ struct lb_search_options {
     uint64_t seed;
     unsigned choice_replays; /* of each move with a choice, at least, to see what else it answers */
     bool all;                /* do not stop at the first violation */
+    uint64_t patience_ns;    /* of a search for all: it ends so long after the first violation; 0:
+                                when it is complete */
     const atomic_int *interrupt; /* stop when not 0; may be NULL */
     const bool
         *void_from_now;     /* stop when true: reported effects of moves are wrong; may be NULL */
@@ -201,6 +203,7 @@ struct lb_search_result {
     bool interrupted;             /* by the user */
     bool timed_out;               /* ended at the deadline */
     int violated;                 /* bits, of the first violating schedule, or of all */
+    uint64_t violated_ns;         /* when the first one was seen */
     bool differs;                 /* a move had more answers than can be distinguished */
     struct lb_schedule differing; /* up to that move, or to one whose answer did not come again */
     struct lb_schedule first[LB_VIOLATIONS]; /* per bit: the first schedule that violates it */

@@ -131,7 +131,7 @@ static int give_back_all(struct lb_testbed *testbed, struct lb_error *err)
     const struct lb_strategy *strategy = testbed->plan.strategy;
     bool by_time = testbed->program->recovers_by_time;
     int r = lb_testbed_tick(testbed, err);
-    testbed->control_actor.clock_skew_ms = testbed->clock_ms;
+    lb_testbed_set_control(testbed);
     if (r != 0 || !lb_strategy_has(&testbed->strategy_plan, LB_S_RECOVER) ||
         (strategy->is_lease && !by_time))
         return r;
@@ -141,7 +141,7 @@ static int give_back_all(struct lb_testbed *testbed, struct lb_error *err)
     if (r < 0)
         return r;
     r = lb_testbed_tick(testbed, err);
-    testbed->control_actor.clock_skew_ms = testbed->clock_ms;
+    lb_testbed_set_control(testbed);
     return r;
 }
 
@@ -170,7 +170,7 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
                    testbed->n_deaths + testbed->n_cuts == 0;
     if (*ret_drained || is_kept(testbed))
         return 0;
-    testbed->control_actor.clock_skew_ms = testbed->clock_ms;
+    lb_testbed_set_control(testbed);
     testbed->control.gate = testbed->clock != NULL ? &drain_gate : NULL;
     testbed->control.gate_arg = testbed;
     int r = plan->strategy->flow->open(&testbed->control_actor, err);

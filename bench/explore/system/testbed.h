@@ -305,6 +305,8 @@ int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session,
 void lb_task_tell_hold(struct lb_task *task);
 /* By how much the task's own clock is wrong. */
 int64_t lb_task_skew_ms(const struct lb_task *task);
+/* Sets the clock of the control session, which puts and drains, to the present one. */
+void lb_testbed_set_control(struct lb_testbed *testbed);
 /* Moves the clocks on by more than a lease. */
 int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err);
 /* True if what a dead worker had in hand, and one whose connection was lost, can be given back at

@@ -114,7 +114,15 @@ bool lb_testbed_fixes_time(const struct lb_testbed *testbed)
 
 int64_t lb_task_skew_ms(const struct lb_task *task)
 {
-    return task->number % 2 == 0 ? task->testbed->plan.skew_ms : -task->testbed->plan.skew_ms;
+    const struct lb_explore_plan *plan = &task->testbed->plan;
+    return plan->skews_all || task->number % 2 == 0 ? plan->skew_ms : -plan->skew_ms;
+}
+
+void lb_testbed_set_control(struct lb_testbed *testbed)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    testbed->control_actor.clock_skew_ms =
+        testbed->clock_ms + (plan->skews_all ? plan->skew_ms : 0);
 }
 
 static void leases_end(struct lb_testbed *testbed)

@@ -229,6 +229,7 @@ static int put_items(struct lb_testbed *testbed, struct lb_error *err)
                                                .n_processes = testbed->n_tasks + 1,
                                                .counts = testbed->control_counts};
     testbed->control_actor.is_apart = true;
+    lb_testbed_set_control(testbed);
     int r = flow->open(&testbed->control_actor, err);
     if (r == LB_OK && testbed->plan.others)
         r = put_others(testbed, err);
