@@ -83,4 +83,6 @@ ok(index($said, $shown) >= 0, 'and fails as README.md shows') or diag $said;
 $mended =~ s/(UPDATE my_lock SET owner = :worker WHERE name = :resource);/$1 AND owner IS NULL;/;
 ($status, $said) = explored($mended);
 is($status, 0, 'its mend holds') or diag $said;
+my ($repaired) = slurp("$source/examples/guard.md") =~ /<<'SQL'\n(.*?)^SQL$/ms;
+is($repaired, $mended, 'examples/guard.md goes on with this file');
 done_testing();
