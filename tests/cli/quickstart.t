@@ -68,4 +68,6 @@ is($ran, 1, 'a comparison with a broken protocol') or diag $err;
 ($status, $out) = conclusion($json);
 is($status, 0, 'its faults are known') or diag $out;
 unlike($out, qr/^.{81}/m, 'no line is wider than 80 columns');
+my ($next) = slurp("$ENV{LB_SOURCE}/scripts/quickstart") =~ /^cat <<END\n(.*?)^END$/ms;
+unlike($next, qr/^.{82}/m, 'nor a command that it names'); # one $ of each line is escaped
 done_testing();
