@@ -24,6 +24,7 @@ static void add_likely(struct lb_search_result *result, const struct lb_search_r
     result->n_schedules += likely->n_schedules;
     result->n_moves += likely->n_moves;
     result->n_stuck += likely->n_stuck;
+    result->is_random = result->is_random || likely->is_random;
     result->longest = result->longest > likely->longest ? result->longest : likely->longest;
 }
 
@@ -44,6 +45,7 @@ static int search(struct lb_testbed *testbed, struct lb_search_options *options,
         few.preemptions = -1;
         uint64_t n_given_up = testbed->n_given_up;
         few.likely = true;
+        few.several_hold = plan->capacity > 1;
         few.audit = options->alike != NULL ? options->audit : NULL;
         few.alike = testbed->alike;
         r = lb_search(&lb_testbed_system, testbed, &few, &likely, err);
@@ -446,6 +448,18 @@ static bool has_alike(const struct lb_testbed *testbed)
     return false;
 }
 
+/* A schedule is run once, and chance may answer it in another way: the text, or a move that was
+ * made again, shows it. */
+static void tell_random(const struct lb_testbed *testbed, struct lb_explored *explored)
+{
+    if (testbed->random_line > 0)
+        snprintf(explored->random, sizeof explored->random, "answers are random: line %d",
+                 testbed->random_line);
+    else if (explored->search.is_random)
+        snprintf(explored->random, sizeof explored->random,
+                 "answers are random: a step that was made again was answered differently");
+}
+
 static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
     const struct lb_search_result *search = &explored->search;
@@ -453,6 +467,7 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
     char *text = explored->bounds, share[32];
     size_t size = sizeof explored->bounds, n = 0;
     explored->complete = search->complete && testbed->n_given_up == 0 && !testbed->is_coarse;
+    tell_random(testbed, explored);
     explored->is_distinct = !has_alike(testbed);
     explored->stopped_at_first =
         search->violated != 0 && !options->all && !search->interrupted && !search->timed_out;
@@ -461,6 +476,8 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
     if (options->preemptions >= 0)
         n += (size_t)snprintf(text + n, size - n, "at most %d preemption%s; ", options->preemptions,
                               options->preemptions == 1 ? "" : "s");
+    if (explored->random[0] != '\0')
+        n += (size_t)snprintf(text + n, size - n, "%s; ", explored->random);
     if (testbed->is_coarse)
         n += (size_t)snprintf(text + n, size - n,
                               "a program's statement that commits by itself is one step; ");
@@ -492,7 +509,7 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
                               options->max_schedules == 1 ? "" : "s");
     if (n >= 2 && n < size)
         text[n - 2] = '\0';
-    if (options->preemptions >= 0)
+    if (options->preemptions >= 0 || explored->random[0] != '\0')
         explored->complete = false;
 }
 

@@ -69,7 +69,8 @@ struct lb_explore_plan {
     bool
         cancels; /* lock: a worker that is refused gives up, except in the last of several rounds */
     bool others; /* queue: items of another class lie in the table, one in each state */
-    uint32_t batch; /* queue: items per claim */
+    uint32_t batch; /* queue: items that a worker claims before it ends them */
+    bool again;     /* queue: each by a claim of its own, also if a claim could take several */
     bool whole; /* a transaction is one step: its locks keep no other worker waiting. Not for holds
                    that are transactions */
     uint32_t polls; /* tries of one operation that change something and are refused */
@@ -132,6 +133,7 @@ struct lb_explored {
     bool stopped_at_first; /* at the first violation, as requested */
     bool is_distinct;      /* no two workers were taken to be alike */
     char bounds[400];      /* the bounds that cut the search, in words; "" */
+    char random[100];      /* why one schedule may be answered in several ways, in words; "" */
     char inside[500];      /* violations that the inside of a statement may hide, in words; "" */
     uint64_t n_replays;    /* while shrinking */
     uint64_t n_audited;    /* schedules that were left out, run afterwards and found the same */

@@ -125,6 +125,7 @@ for my $i (0 .. $#table) {
     like($happened // $out, $event, "$name: what happened");
     my @quoted = map { /^#   \S+:\d+: (.*)/ ? $1 : () } @rest;
     is_deeply([map { substr $quoted[$_] // '', 0, length $lines->[$_] } 0 .. $#$lines], $lines, '... the lines') or diag $said;
+    @quoted = grep { !/^CREATE TABLE/ } @quoted;
     is(scalar @quoted, scalar @$lines, '... and no others') or diag $said;
     like($said // '', qr/^#   The fix: \Q$advice/m, '... and the advice') or diag $said;
     is(() = $out =~ /^# \S+ on sqlite breaks /mg, 1, '... and nothing else is broken') or diag $out;
@@ -151,7 +152,7 @@ unlike($out, qr/VIOLATED/, 'an option period_ms is set to the period of the scen
 my $early = file('early', 'queue', 'stale_ms', %recurring, claim => $recurring{claim} =~ s/state = 2 AND due_ms <= :now/state = 2/r);
 (undef, $out) = lockbench('verify', '-s', $early, '-d', 'sqlite:', '-q', '--no-explore', '--budget', '8s');
 like($out, qr/^#   item \d+ was claimed by .*, completed at .*, and claimed again by .*, before it was due again$/m, 'a claim before the period');
-like($out, qr/^#   \S+:\d+: UPDATE job SET state = 1.*\n#   \S+:\d+: UPDATE job SET state = 2.*\n#   The fix: claim takes an item that is done before it is due again/m,
+like($out, qr/^#   \S+:\d+: UPDATE job SET state = 1.*\n#   \S+:\d+: UPDATE job SET state = 2.*\n#   \S+:\d+: CREATE TABLE job .*\n#   The fix: claim takes an item that is done before it is due again/m,
     '... with the lines and the advice') or diag $out;
 
 done_testing();

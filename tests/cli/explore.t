@@ -143,7 +143,7 @@ is((explore('-s', 'skip-locked', '--also', 'errors,others', '--rounds', '3', '--
 like($no_class, qr/clear-any has no :class in claim, which --also=others uses/, 'others need a class');
 ($status, $out, my $no_word) = explore('-s', $clears, '--also', 'errors,nothing');
 is($status, 2, 'an unknown word: exit status');
-like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, cancels, others, skew, lag, ahead, behind, period or equal$/m, 'and why');
+like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, cancels, others, skew, lag, ahead, behind, period, equal or again$/m, 'and why');
 
 # A time as a version: where two times are equal, no worker sees that the row was changed.
 my $by_time = spew('by-time.sql', <<'SQL');

@@ -41,7 +41,7 @@ DROP TABLE lease;
 SQL
 (undef, $out) = until_shown(sub { return $_[1] =~ /^# blind on sqlite breaks exclusive:$/m },
     'verify', '-s', $blind, '-d', 'sqlite:', '-q', '--budget', '5s');
-like($out, qr/^#   \S+blind\.sql:10: SELECT .*\n#   \S+blind\.sql:11: UPDATE .*\n#   \S+blind\.sql:12: SELECT .*\n#   The fix: /m,
-    'all of its statements are shown, in order');
+like($out, qr/^#   \S+blind\.sql:10: SELECT .*\n#   \S+blind\.sql:11: UPDATE .*\n#   \S+blind\.sql:12: SELECT .*\n#   \S+blind\.sql:5: CREATE TABLE lease .*\n#   The fix: /m,
+    'all of its statements are shown, in order, and what setup says of their table');
 
 done_testing();

@@ -145,7 +145,7 @@ sub faulty
         "-- name: setup\nCREATE TABLE job (id integer PRIMARY KEY, body text, state int DEFAULT 0, due_ms bigint DEFAULT 0);",
         map { "-- name: $_\n$all{$_};" } qw(put claim complete));
 }
-for (['overwriting', 'no-loss', qr/^#   \S+overwriting\.sql:\d+: INSERT OR REPLACE .*\n#   The fix: put writes over an item that is there/m,
+for (['overwriting', 'no-loss', qr/^#   \S+overwriting\.sql:\d+: INSERT OR REPLACE .*\n#   \S+:\d+: CREATE TABLE job .*\n#   The fix: put writes over an item that is there/m,
         put => 'INSERT OR REPLACE INTO job (id, body) VALUES (:id / 2, :payload)'],
     ['nothing', 'no-loss', qr/^#   The fix: claim never finds the items that put writes/m,
         claim => 'UPDATE job SET state = 1 WHERE id = (SELECT min(id) FROM job WHERE state = 3) RETURNING id, body AS payload'])

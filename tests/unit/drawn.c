@@ -1,4 +1,5 @@
-/* Numbers that an INSERT draws within itself, and that another statement uses. */
+/* Numbers that an INSERT draws within itself, and that another statement uses; and answers that
+ * chance decides. */
 #include "drawn.h"
 
 #include <setjmp.h>
@@ -7,6 +8,8 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+extern const struct lb_db lb_db_sqlite;
 
 #define INSERT "INSERT INTO line (who) VALUES (:worker)"
 #define LATER  "SELECT 1 AS n FROM line WHERE no < :ticket"
@@ -89,11 +92,43 @@ static void what_nobody_can_come_between_is_not(void **state)
     assert_string_equal(drawn.table, "");
 }
 
+static void chance_counts_where_it_decides(void **state)
+{
+    static const struct {
+        const char *sql;
+        bool decides;
+    } texts[] = {
+        {"SELECT id FROM job WHERE done = 0 ORDER BY random() LIMIT 1", true},
+        {"SELECT id FROM job ORDER BY id LIMIT 1 OFFSET abs(random()) % 4", true},
+        {"SELECT 1 AS lucky WHERE abs(random()) % 3 = 0", true},
+        {"SELECT CASE WHEN random() < 0.5 THEN 1 END AS x", true},
+        {"DELETE FROM job WHERE id IN (SELECT id FROM job ORDER BY RAND() LIMIT 1)", true},
+        {"UPDATE job SET stamp = gen_random_uuid() WHERE id = :id", false},
+        {"SELECT UUID() AS stamp", false},
+        {"INSERT INTO job SELECT id FROM old WHERE id = :id RETURNING random()", false},
+        {"INSERT INTO job (id) VALUES (:id) ON CONFLICT (id) DO UPDATE SET stamp = random()",
+         false},
+        {"SELECT id FROM job WHERE random = 1 ORDER BY uuid", false},
+        {"SELECT id FROM job WHERE name = 'random()'", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct lb_statement statement = {.sql = texts[i].sql, .line = 7};
+        struct lb_program program = {.db = &lb_db_sqlite};
+        program.sections[LB_S_CLAIM] =
+            (struct lb_section){.n_statements = 1, .statements = &statement};
+        if (lb_find_random(&program, 1u << LB_S_CLAIM) != (texts[i].decides ? 7 : 0))
+            fail_msg("%s", texts[i].sql);
+        assert_int_equal(lb_find_random(&program, 1u << LB_S_COMPLETE), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_drawn_in_an_insert_is_found_if_somebody_goes_by_it),
         cmocka_unit_test(what_nobody_can_come_between_is_not),
+        cmocka_unit_test(chance_counts_where_it_decides),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

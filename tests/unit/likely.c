@@ -22,6 +22,7 @@ enum fault {
     LEASED, /* ... or it was taken for longer than a lease: the clock has moved */
     MORTAL, /* no fault; but a worker may die, and the clock moves, once each */
     CUT,    /* ... lose an answer, and go on */
+    SHARED, /* as LEASED, and one other may have it beside */
     RESCUED /* no fault; but the last worker frees the gate of the holder that it saw, even if
                another has it now */
 };
@@ -58,7 +59,8 @@ static int gate_reset(void *arg, struct lb_error *err)
 static uint32_t gate_enabled(void *arg)
 {
     const struct gate *gate = arg;
-    bool has_time = gate->fault == LEASED || gate->fault == MORTAL || gate->fault == CUT;
+    bool has_time = gate->fault == LEASED || gate->fault == SHARED || gate->fault == MORTAL ||
+                    gate->fault == CUT;
     uint32_t enabled = has_time && !gate->has_expired ? 1u << LB_MOVE_CLOCK : 0;
     uint32_t workers = 0;
     for (unsigned w = 0; w < WORKERS; w++)
@@ -95,6 +97,8 @@ static bool is_let_in(const struct gate *gate, unsigned w)
         return is_free || (gate->saw_it_free[w] && gate->is_late);
     case LEASED:
         return is_free || gate->has_expired;
+    case SHARED:
+        return true;
     case NONE:
     default:
         return is_free;
@@ -149,7 +153,8 @@ static int gate_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
         break;
     case TAKE:
         if (is_let_in(gate, move)) {
-            gate->is_violated = gate->is_violated || gate_holders(gate) != 0 ||
+            gate->is_violated = gate->is_violated ||
+                                (gate_holders(gate) != 0 && gate->fault != SHARED) ||
                                 (gate->fault == LATE && gate->is_late && gate->saw_it_free[move]);
             gate->has_it[move] = true;
         } else {
@@ -193,8 +198,11 @@ static struct lb_search_result search_and_tell(enum fault fault, unsigned n_work
     struct gate gate = {.fault = fault, .n_workers = n_workers};
     uint8_t alike[LB_MAX_WORKERS] = {0};
     alike[n_workers - 1] = fault == RESCUED ? 1 : 0;
-    struct lb_search_options options = {
-        .preemptions = -1, .likely = likely, .alike = alike, .all = text != NULL};
+    struct lb_search_options options = {.preemptions = -1,
+                                        .likely = likely,
+                                        .several_hold = fault == SHARED,
+                                        .alike = alike,
+                                        .all = text != NULL};
     struct lb_search_result result;
     struct lb_error err = {0};
     assert_int_equal(lb_search(&system_of_gates, &gate, &options, &result, &err), 0);
@@ -259,6 +267,7 @@ static void which_are_likely(void **state)
     } cases[] = {{NONE, 1, "000 "},
                  {NONE, 2, "01101 00110 011100 00110 "},
                  {LEASED, 2, "011t010 00t1101 0111t00 00t1110 "},
+                 {SHARED, 2, "011t010 00t1101 0111t00 00t1110 001t011 0011t01 001t011 0011t01 "},
                  {MORTAL, 2, "0x0t111 00x0t111 0x0111 00x0111 "},
                  {CUT, 2, "0c0t1101 00c0t110 0c0111t00 00c0t110 "},
                  {RESCUED, 2, "0100 00110 1000 0100 00110 1000 00101 00110 00101 00110 "}};

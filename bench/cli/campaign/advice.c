@@ -229,12 +229,14 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                     "never = or <= anything, and NOT of that is not true either)"};
     if (!cell->is_explored && (cell->scenario.free_share > 0 || cell->scenario.error > 0) &&
         o->back.line != 0)
-        return (struct lb_advice){.quotes = {&o->back, &o->begin, &o->begin_end},
-                                  .text =
-                                      "an item that is given back is not found again: claim must "
-                                      "look for the values that free, retry or error leaves, by "
-                                      "the state of the item and not by a position that has gone "
-                                      "on (or the position must go back)"};
+        return (struct lb_advice){
+            .quotes = {cell->scenario.error > 0 ? &o->error : NULL,
+                       cell->scenario.free_share > 0 || o->error.line == 0 ? &o->back : NULL,
+                       &o->begin},
+            .text = "an item that is given back is not found again: claim must "
+                    "look for the values that free, retry or error leaves, by "
+                    "the state of the item and not by a position that has gone "
+                    "on (or the position must go back)"};
     if (o->features.put_overwrites)
         return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
     struct lb_advice advice = lb_advise_back(o, LB_G_NO_LOSS, cell);
@@ -307,16 +309,21 @@ static struct lb_advice advise_heartbeat(const struct lb_outlook *o)
 
 static struct lb_advice advise_renewal(const struct lb_outlook *o)
 {
-    struct lb_advice advice = {.quotes = {&o->renew, &o->begin}};
-    if (o->features.lease == NULL)
-        advice.quotes[1] = &o->recover;
-    advice.text = o->shape == LB_LOCK
-                      ? "let renew write the time that acquire reads, and check the holder: AND "
-                        "holder = :worker, or better AND token = :token"
-                      : "let renew write the time that claim or recover reads, let recover ask for "
-                        "that time and not for that of the claim, and let renew check the "
-                        "claim: count the claims in a column, return it as token, and "
-                        "add AND attempt = :token";
+    bool by_recover = o->features.lease == NULL || o->features.lease->by_recover;
+    struct lb_advice advice = {.quotes = {&o->renew, by_recover ? &o->recover : &o->begin}};
+    if (o->shape == LB_LOCK && by_recover)
+        advice.text = "let recover ask for the time that renew writes, and not for that of the "
+                      "grant, and let renew check the holder: AND holder = :worker, or better AND "
+                      "token = :token";
+    else
+        advice.text =
+            o->shape == LB_LOCK
+                ? "let renew write the time that acquire reads, and check the holder: AND "
+                  "holder = :worker, or better AND token = :token"
+                : "let renew write the time that claim or recover reads, let recover ask for "
+                  "that time and not for that of the claim, and let renew check the "
+                  "claim: count the claims in a column, return it as token, and "
+                  "add AND attempt = :token";
     return advice;
 }
 
@@ -643,7 +650,10 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
         return advice.text != NULL && o->features.unasked != LB_S_RETRY ? advice
                                                                         : advise_unasked(o);
     case LB_G_NO_DUPLICATE:
-        return advise_duplicate(o, cell);
+        advice = advise_duplicate(o, cell);
+        if (o->features.end_parted) /* an item may be let go before it is marked as done */
+            advice.quotes[3] = &o->end;
+        return advice;
     case LB_G_NO_LOSS:
         return advise_loss(o, report, cell);
     case LB_G_FIFO:

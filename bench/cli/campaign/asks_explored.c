@@ -218,11 +218,27 @@ static void explore_two(struct lb_asking *m)
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20; /* there is one schedule */
 }
 
+/* A worker that has room for more claims again: a claim that reads back all that its worker has
+ * gives out items twice. Of a claim that takes one item, a worker may be meant to have one. */
+static void explore_again_in_hand(struct lb_asking *m)
+{
+    if (!m->outlook->features.takes_many || !lb_asking_claims(m, LB_G_NO_DUPLICATE) ||
+        m->outlook->features.is_held_in_tx)
+        return;
+    struct lb_ask *ask = add_explored(
+        m, "explore+in hand", "it has :n: a worker with an item in hand claims another one");
+    ask->explored.workers = 1;
+    ask->explored.batch = ask->explored.items = 2;
+    ask->explored.again = true;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20; /* there is one schedule */
+}
+
 /* Limits, two keys, and puts that meet a claim, or each other. */
 static void explore_attributes(struct lb_asking *m)
 {
     struct lb_ask *ask;
     explore_two(m);
+    explore_again_in_hand(m);
     explore_limit(m);
     if (lb_asking_claims(m, LB_G_KEY_LIMIT)) {
         ask = add_explored(m, "explore+two keys",
@@ -368,6 +384,14 @@ static void explore_shared(struct lb_asking *m)
             m, "explore+limit", "it has :capacity: three workers, and two of them may hold");
         ask->explored.workers = 3;
         ask->explored.capacity = 2;
+    }
+    if (f->has_capacity && f->lease != NULL && lb_asking_claims(m, LB_G_PERMITS)) {
+        struct lb_ask *ask =
+            add_explored(m, "explore+limit+clock",
+                         "it claims permits, and is a lease: one of two holds, and its lease ends "
+                         "while the other one acquires");
+        ask->explored.capacity = 2;
+        ask->explored.ticks = 1;
     }
 }
 

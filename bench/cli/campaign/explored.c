@@ -76,10 +76,10 @@ static void add_ask(const struct lb_explored_ask *ask, uint32_t rounds, char *bu
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
+    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
              ask->cancels ? "cancels," : "", ask->others ? "others," : "", ask->skew ? "skew," : "",
              ask->lag ? "lag," : "", ask->ahead ? "ahead," : "", ask->behind ? "behind," : "",
-             ask->period ? "period," : "", ask->equal ? "equal," : "");
+             ask->period ? "period," : "", ask->equal ? "equal," : "", ask->again ? "again," : "");
     if (flag[strlen(flag) - 1] == ',') {
         flag[strlen(flag) - 1] = '\0';
         lb_command_add(buf, size, flag);
@@ -159,6 +159,11 @@ static void take_findings(const struct lb_cell *cell, const struct lb_explored *
         if (finding->verdict == LB_V_NOT_CLAIMED)
             continue;
         finding->verdict = LB_V_NOT_TESTED;
+        if (is_bounded && !is_out_of_reach && explored->random[0] != '\0') {
+            snprintf(finding->reason, sizeof finding->reason, "no violation found, but %s",
+                     explored->random);
+            continue;
+        }
         snprintf(
             finding->reason, sizeof finding->reason, "%s",
             is_beside ? cell->explored.resources > 1
@@ -236,6 +241,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .errors = cell->explored.errors,
         .cancels = cell->explored.cancels,
         .others = cell->explored.others,
+        .again = cell->explored.again,
         .whole = cell->explored.whole,
         .skew_ms = (cell->explored.skew + cell->explored.ahead - cell->explored.lag -
                     cell->explored.behind) *

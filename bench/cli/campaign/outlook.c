@@ -7,6 +7,7 @@
 #include "outlook.h"
 
 #include "asks.h"
+#include "definitions.h"
 #include "learnt.h"
 #include "program_lex.h"
 
@@ -122,18 +123,8 @@ static void quote(const struct lb_program *program, int line, struct lb_quote *r
     for (size_t i = 0; i < program->n_statements && line != 0 && sql == NULL; i++)
         if (program->statements[i].line == line)
             sql = program->statements[i].sql;
-    if (sql == NULL)
-        return;
-    size_t n = 0;
-    ret->line = line;
-    for (const char *p = sql; *p != '\0' && n + 5 < sizeof ret->text; p++) {
-        bool is_blank = (unsigned char)*p <= ' ';
-        if (!is_blank || (n > 0 && ret->text[n - 1] != ' '))
-            ret->text[n++] = is_blank ? ' ' : *p;
-    }
-    if (n + 5 >= sizeof ret->text)
-        n += (size_t)snprintf(ret->text + n, sizeof ret->text - n, "...");
-    ret->text[n] = '\0';
+    if (sql != NULL)
+        lb_quote_set(ret, line, sql, strlen(sql));
 }
 
 /* A section's first statement that changes something, and its last, if that is another one. */
@@ -174,6 +165,7 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     const struct lb_section *begin =
         &program->sections[program->shape == LB_LOCK ? LB_S_ACQUIRE : LB_S_CLAIM];
     quote_statements(program, outlook);
+    lb_outlook_define(program, outlook);
     quote(program, f->begin_line, &outlook->begin);
     if (begin->n_statements > 1)
         quote(program, begin->statements[begin->n_statements - 1].line, &outlook->begin_end);

@@ -19,6 +19,7 @@ enum {
     LB_ASKS = 48,
     LB_ASK_KEYS = 20,
     LB_QUOTED = 64,         /* statements of a file */
+    LB_DEFINED = 64,        /* lines of its setup */
     LB_OUTLOOK_RESERVE = 12 /* that part of a budget is for setting up and judging */
 };
 
@@ -41,6 +42,13 @@ struct lb_quote {
     char text[100];
 };
 
+/* A column, key, index or sequence that setup makes, and the statements that use it: bits, by their
+ * places in lb_outlook.statements. */
+struct lb_definition {
+    struct lb_quote quote;
+    uint64_t used_by, compared_by; /* compared: or ordered by; of a key: its table's users */
+};
+
 struct lb_outlook {
     const char *strategy, *path; /* borrowed */
     char engine[32];
@@ -48,6 +56,8 @@ struct lb_outlook {
     unsigned claims;
     struct lb_quote statements[LB_QUOTED]; /* all, section by section */
     size_t n_statements;
+    struct lb_definition definitions[LB_DEFINED];
+    size_t n_definitions;
     struct lb_quote begin, begin_end; /* the first and the last statement of acquire or claim */
     struct lb_quote end, end_last;    /* those of release; the last only if it is another one */
     struct lb_quote unasked, renew, recover_first, recover, beat, sweep, clock, by_worker,

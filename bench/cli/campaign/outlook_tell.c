@@ -8,6 +8,7 @@
 #include "outlook.h"
 
 #include "advice.h"
+#include "definitions.h"
 #include "text_clean.h"
 #include "untested.h"
 
@@ -85,38 +86,46 @@ static void print_quote(const struct lb_outlook *outlook, const struct lb_quote 
                 lb_shown(quote->text, text, sizeof text));
 }
 
-/* All statements of the section of that line; of setup, which makes all tables, that line. */
+/* All statements of the section of that line; of setup, which makes all tables, that line. shown:
+ * bits of the statements that are printed by now. */
 static void print_section(const struct lb_outlook *outlook, const struct lb_quote *quote,
-                          unsigned *printed, FILE *out)
+                          uint64_t *shown, FILE *out)
 {
     int section = LB_S_SETUP;
     for (size_t i = 0; i < outlook->n_statements; i++)
         if (outlook->statements[i].line == quote->line)
             section = outlook->statements[i].section;
-    if (section == LB_S_SETUP)
-        print_quote(outlook, quote, out);
-    for (size_t i = 0; i < outlook->n_statements && (*printed & 1u << section) == 0; i++)
-        if (outlook->statements[i].section == section && section != LB_S_SETUP &&
-            (i == 0 || outlook->statements[i].line != outlook->statements[i - 1].line))
-            print_quote(outlook, &outlook->statements[i], out);
-    *printed |= 1u << section;
+    for (size_t i = 0; i < outlook->n_statements; i++) {
+        const struct lb_quote *it = &outlook->statements[i];
+        if (section == LB_S_SETUP ? it->line != quote->line : it->section != section)
+            continue;
+        if ((*shown >> i & 1) == 0 && (i == 0 || it->line != it[-1].line))
+            print_quote(outlook, it, out);
+        *shown |= UINT64_C(1) << i;
+    }
 }
 
-/* The lines that allow it, and what to change. Of what takes several statements, all are. */
+/* The lines that allow it, the definitions of what they use, and the fix. All statements of a
+ * section are printed. */
 static void print_advice(const struct lb_outlook *outlook, const struct lb_report *report,
                          const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
 {
     struct lb_advice advice = {.text = NULL};
     if (!outlook->is_guest && lb_file_before(cell->file) == NULL) /* of two: which one is wrong? */
         advice = lb_advise(outlook, report, guarantee, cell);
-    unsigned printed = 0;
+    const struct lb_quote *definitions[LB_DEFINED_SHOWN];
+    uint64_t shown = 0;
     for (size_t i = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++)
         if (advice.quotes[i] != NULL && advice.quotes[i]->line != 0)
-            print_section(outlook, advice.quotes[i], &printed, out);
-    if (advice.text != NULL)
-        print_quote(outlook, &outlook->trigger, out); /* part of what writes */
-    if (advice.text != NULL)
-        fprintf(out, "#   The fix: %s\n", advice.text);
+            print_section(outlook, advice.quotes[i], &shown, out);
+    if (advice.text == NULL)
+        return;
+    if (outlook->trigger.line != 0) /* part of what writes */
+        print_section(outlook, &outlook->trigger, &shown, out);
+    size_t n = lb_outlook_definitions(outlook, shown, definitions);
+    for (size_t i = 0; i < n; i++)
+        print_quote(outlook, definitions[i], out);
+    fprintf(out, "#   The fix: %s\n", advice.text);
 }
 
 static void print_name(const struct lb_outlook *outlook, enum lb_guarantee guarantee, FILE *out)

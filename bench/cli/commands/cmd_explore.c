@@ -95,12 +95,14 @@ static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_e
             plan->skews_all = true;
         } else if (n == 6 && strncmp(text, "period", n) == 0)
             plan->period_ms = LB_EXPLORE_FAR * plan->ttl_ms;
+        else if (n == 5 && strncmp(text, "again", n) == 0)
+            plan->again = true;
         else if (n == 5 && strncmp(text, "equal", n) == 0)
             lb_explore_equal_times(plan, lb_unix_ms());
         else
             return lb_fail(err, LB_E_USAGE,
                            "option --also: '%.*s' is not errors, cancels, others, skew, lag, "
-                           "ahead, behind, period or equal",
+                           "ahead, behind, period, equal or again",
                            (int)n, text);
         text += n + (text[n] == ',');
     }

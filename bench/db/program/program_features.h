@@ -43,6 +43,7 @@ struct lb_features {
     bool is_session_bound; /* the hold is a transaction's or a session's, and ends with it */
     bool is_one_commit;    /* all that acquire or claim does takes effect at one moment */
     bool begin_parted;     /* it writes in several statements, and commits each */
+    bool end_parted;       /* complete takes several statements, and commits each */
     unsigned n_begin;      /* statements in acquire or claim */
     int begin_line;        /* of the first of them */
     int cancel_line;  /* of a cancel that asks neither for its caller nor for its ticket; 0: none */

@@ -217,6 +217,8 @@ void lb_features_read_traits(const struct lb_program *program, struct lb_feature
             ret->put_line = sections[LB_S_PUT].statements[i].line;
     for (size_t i = 0; i < sections[LB_S_PUT].n_statements; i++)
         ret->put_overwrites |= is_overwriting(&sections[LB_S_PUT].statements[i], dialect);
+    ret->end_parted =
+        sections[LB_S_COMPLETE].n_statements > 1 && sections[LB_S_COMPLETE].tx == LB_TX_EACH;
     if (!is_lock && sections[LB_S_COMPLETE].n_statements > 0)
         ret->end_line = ret->end_last_line = sections[LB_S_COMPLETE].statements[0].line;
 }

@@ -184,3 +184,37 @@ void lb_find_drawn(const struct lb_tables *tables, const struct lb_program *prog
         }
     *ret = (struct lb_drawn){.table = ""};
 }
+
+/* --- chance --- */
+
+static bool is_random(const char *sql, enum lb_dialect dialect)
+{
+    static const char *const begins[] = {"where", "on",     "by",   "having",
+                                         "limit", "offset", "when", NULL};
+    static const char *const ends[] = {"select", "set",    "values", "returning",
+                                       "then",   "update", NULL};
+    static const char *const chance[] = {
+        "random", "rand", "randomblob", "uuid", "gen_random_uuid", "uuid_generate_v4", NULL};
+    struct lb_tokens words;
+    bool decides = false, found = false;
+    lb_tokens_read(&words, sql, dialect);
+    for (size_t i = 0; i + 1 < words.n && !found; i++) {
+        decides = (decides || lb_token_is_any(&words.at[i], begins)) &&
+                  !lb_token_is_any(&words.at[i], ends);
+        found = decides && lb_token_is_any(&words.at[i], chance) &&
+                lb_token_is_sign(&words.at[i + 1], "(");
+    }
+    lb_tokens_free(&words);
+    return found;
+}
+
+int lb_find_random(const struct lb_program *program, uint32_t played)
+{
+    for (int s = 0; s < LB_SECTIONS; s++)
+        for (size_t i = 0; (played >> s & 1) != 0 && i < program->sections[s].n_statements; i++) {
+            const struct lb_statement *statement = &program->sections[s].statements[i];
+            if (is_random(statement->sql, program->db->dialect))
+                return statement->line;
+        }
+    return 0;
+}

@@ -109,6 +109,15 @@ static bool make_child(struct lb_path *path, size_t last, const struct lb_moved 
     return go_on;
 }
 
+/* Did the engine choose on the way there, or in that move? */
+static bool had_choice(const struct lb_path *path, size_t at)
+{
+    for (size_t i = 0; i <= at; i++)
+        if (path->nodes[i].is_choice)
+            return true;
+    return false;
+}
+
 void lb_path_set(struct lb_path *path, unsigned move)
 {
     struct lb_node *node = &path->nodes[path->n];
@@ -130,6 +139,10 @@ int lb_path_make(struct lb_path *path, size_t at, bool is_again, struct lb_moved
     if (ret->is_choice && !node->is_choice)
         path->result->n_choices++;
     node->is_choice = node->is_choice || ret->is_choice;
+    if (node->n_answers == 0)
+        node->told = ret->told;
+    else if (r == 0 && ret->answer == node->answers[0] && ret->told != node->told)
+        path->result->is_random = path->result->is_random || !had_choice(path, at);
     return r;
 }
 
@@ -139,6 +152,8 @@ void lb_path_note(struct lb_path *path, size_t at, uint64_t answer)
     for (unsigned i = 0; i < node->n_answers; i++)
         if (node->answers[i] == answer)
             return;
+    if (node->n_answers > 0 && !had_choice(path, at))
+        path->result->is_random = true;
     if (node->n_answers == LB_MAX_ANSWERS) {
         path->result->differs = true;
         lb_path_copy(path, at + 1, &path->result->differing);

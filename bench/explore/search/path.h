@@ -24,6 +24,7 @@ struct lb_node {
     uint8_t n_answers;  /* that it has had here */
     uint8_t n_explored; /* of these: explored ones */
     bool is_choice;     /* of the engine: see lb_moved */
+    uint64_t told;      /* with the first answer */
     unsigned n_made;    /* how often the move was made here */
     struct lb_extent_node extent;
     uint64_t answers[LB_MAX_ANSWERS];

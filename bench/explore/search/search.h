@@ -106,6 +106,7 @@ struct lb_moved {
     bool is_again;               /* in: its effect is known, and need not be found out */
     struct lb_footprint touched; /* by the mover, and by those that it set free */
     uint64_t answer;             /* digest of all answers */
+    uint64_t told;               /* digest of what the answers name, such as items: no branch */
     bool is_choice;              /* several waited, and one of them went on */
     struct lb_refused refused[LB_MAX_WORKERS];
 };
@@ -166,6 +167,7 @@ struct lb_search_options {
     size_t max_length;      /* moves; 0: LB_MAX_LENGTH */
     bool likely;            /* the likely schedules instead of all; alike: the kinds of workers,
                                each of which is stopped once */
+    bool several_hold;      /* likely: a worker is also stopped while one of its kind holds */
     uint64_t random;        /* number of random schedules to run instead of all */
     unsigned depth;         /* PCT's d */
     uint64_t seed;
@@ -199,6 +201,7 @@ struct lb_search_result {
                                      their number. Never less than before */
     double whole;                 /* moves that all of it will take, as estimated now; random: 0 */
     bool complete;                /* everything was explored, behind every answer that was seen */
+    bool is_random;               /* a move, made again, was answered differently, by no choice of the engine */
     bool too_long;                /* some schedule was cut at the longest length */
     bool interrupted;             /* by the user */
     bool timed_out;               /* ended at the deadline */

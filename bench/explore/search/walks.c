@@ -90,6 +90,7 @@ enum phase {
 struct turns {
     unsigned stopped; /* the worker that is stopped, if it is not granted something before */
     unsigned most;    /* ... after this number of moves */
+    bool is_late;     /* time does not pass before the worker is stopped */
     bool to_the_end;  /* the running worker is not stopped when it is granted something */
     enum phase phase;
     unsigned worker; /* the worker that moves now */
@@ -142,6 +143,7 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
     bool waits = !is_gone && !lb_has(enabled, turns->worker);
     /* After a fault at once, or once the others wait: a waiter may count from when it looked. */
     bool is_due = holders != 0 || waits || (turns->is_disturbed && !turns->to_the_end);
+    is_due = is_due && !(turns->is_late && turns->phase == OPENS);
     if (lb_has(enabled, LB_MOVE_CLOCK) && is_due)
         return LB_MOVE_CLOCK;
     unsigned next = turns->phase == OPENS ? turns->stopped : turns->worker + 1;
@@ -175,10 +177,13 @@ static unsigned choose_in_turns(void *arg, const struct lb_path *path, uint32_t 
 static int stop_after_each(struct lb_path *path, unsigned worker, unsigned opener, bool to_the_end,
                            struct lb_error *err)
 {
+    const uint8_t *kind = path->options->alike;
     struct turns turns = {.was_stopped = true, .has_met = true};
     for (unsigned most = 1; turns.was_stopped && turns.has_met; most++) {
         turns = (struct turns){.stopped = worker,
                                .most = most,
+                               .is_late =
+                                   opener != worker && kind != NULL && kind[opener] == kind[worker],
                                .to_the_end = to_the_end,
                                .phase = opener == worker ? STOPS : OPENS,
                                .worker = opener};
@@ -202,7 +207,8 @@ static bool stands_for_its_kind(const uint8_t *kind, uint32_t enabled, unsigned 
 
 /* Each kind is stopped so twice: the others are granted something meanwhile, or come to their ends.
  * Then those of other kinds than the first worker are, while that has what it asked for: who
- * rescues, say, has nothing to do before. */
+ * rescues, say, has nothing to do before. So is the second of the first worker's kind, where
+ * several may hold: the first one's lease may end meanwhile. */
 int lb_walk_likely(struct lb_path *path, struct lb_error *err)
 {
     const uint8_t *kind = path->options->alike;
@@ -213,7 +219,9 @@ int lb_walk_likely(struct lb_path *path, struct lb_error *err)
         unsigned worker = i % LB_MAX_WORKERS;
         bool has_opener = i >= 2 * LB_MAX_WORKERS, to_the_end = i / LB_MAX_WORKERS % 2 == 1;
         bool is_other = worker != first && kind != NULL;
-        if (stands_for_its_kind(kind, enabled, worker) && (is_other || !has_opener))
+        bool is_second = path->options->several_hold && has_opener && worker == first + 1;
+        if (is_second ? lb_has(enabled, worker)
+                      : stands_for_its_kind(kind, enabled, worker) && (is_other || !has_opener))
             r = stop_after_each(path, worker, has_opener ? first : worker, to_the_end, err);
     }
     return r < 0 ? r : 0;

@@ -348,14 +348,23 @@ static int operate(struct lb_task *task, enum lb_op which, struct lb_error *err)
     return r;
 }
 
-/* A claim that takes one item at a time is made once for each item of the batch, up to the first
- * one without an item. Returns LB_OK, also if that one was refused; an error; or LB_LOST. */
+/* The items from `first` on were given to it. */
+static void note_items(struct lb_task *task, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++)
+        task->told = (task->told ^ (uint64_t)task->items[i].id) * UINT64_C(0x100000001b3);
+}
+
+/* A claim that takes one item at a time, or is to take one (again), is made once for each item of
+ * the batch, up to the first one without an item. Returns LB_OK, also if that one was refused; an
+ * error; or LB_LOST. */
 static int claim_more(struct lb_task *task, struct hand *hand, struct lb_error *err)
 {
     const struct lb_strategy_plan *plan = task->actor.plan;
     int r = LB_OK;
     if (plan->program == NULL || plan->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD ||
-        lb_section_has_param(&plan->program->sections[LB_S_CLAIM], LB_SLOT_N))
+        (!task->testbed->plan.again &&
+         lb_section_has_param(&plan->program->sections[LB_S_CLAIM], LB_SLOT_N)))
         return LB_OK;
     for (uint32_t n = 1; hand->n < task->testbed->plan.batch && r == LB_OK && n > 0;) {
         n = 0;
@@ -365,6 +374,7 @@ static int claim_more(struct lb_task *task, struct hand *hand, struct lb_error *
                                  err);
         if (r == LB_OK && n > 0)
             lb_task_note(task, "claimed %lld as well", (long long)task->items[hand->n].id);
+        note_items(task, hand->n, r == LB_OK ? n : 0);
         hand->n += r == LB_OK ? n : 0;
     }
     return r < 0 || r == LB_LOST ? r : LB_OK;
@@ -373,6 +383,7 @@ static int claim_more(struct lb_task *task, struct hand *hand, struct lb_error *
 static int queue_round(struct script *script, enum lb_op which, struct lb_error *err)
 {
     struct lb_task *task = script->task;
+    const struct lb_explore_plan *explored = &task->testbed->plan;
     struct hand hand = {.n = 0};
     int r;
     task->n_refusals = 0;
@@ -381,13 +392,14 @@ static int queue_round(struct script *script, enum lb_op which, struct lb_error 
         if (r != 0)
             return r;
         uint64_t n_parted = task->actor.runner.n_parted;
-        r = lb_operate_claim(&task->op, task->testbed->plan.batch, task->items, LB_CLAIM_ROOM,
-                             &hand.n, err);
+        r = lb_operate_claim(&task->op, explored->again ? 1 : explored->batch, task->items,
+                             LB_CLAIM_ROOM, &hand.n, err);
         if (task->actor.runner.n_parted != n_parted) /* its lease begins: see judge.c */
             task->testbed->outlived = false;
     } while (lb_task_retries(task, r, false));
     if (r != LB_OK)
         return r;
+    note_items(task, 0, hand.n);
     lb_task_note(task, hand.n == 1 ? "claimed %lld" : "claimed %lld and others",
                  (long long)task->items[0].id);
     task->has_it = true;
@@ -403,7 +415,7 @@ static int queue_round(struct script *script, enum lb_op which, struct lb_error 
         return r;
     }
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
-    if (r >= 0 && task->testbed->plan.errors && which == LB_OP_COMPLETE &&
+    if (r >= 0 && explored->errors && which == LB_OP_COMPLETE &&
         lb_strategy_has(plan, LB_S_CLEAR_ERROR)) { /* there is none */
         r = operate(task, LB_OP_CLEAR_ERROR, err);
         r = r == LB_REFUSED || r == LB_EMPTY ? LB_OK : r;

@@ -413,6 +413,7 @@ static void collect(struct lb_testbed *testbed, struct lb_task *task, bool is_mo
     lb_footprint_add(&ret->touched, &task->touched);
     ret->answer =
         (ret->answer ^ task->digest ^ (uint64_t)task->state) * UINT64_C(0x9e3779b97f4a7c15);
+    ret->told = (ret->told ^ task->told) * UINT64_C(0x9e3779b97f4a7c15);
     if (((task->touched.reads | task->touched.writes) & LB_BIT_ADVISORY) != 0)
         testbed->used_advisory = true;
     testbed->n_records_total += task->n_executed;
@@ -535,7 +536,7 @@ static void begin_move(struct lb_task *task)
     task->touched = (struct lb_footprint){0};
     task->owed = NULL;
     task->refused.is_refused = task->may_free = false;
-    task->digest = task->number;
+    task->digest = task->told = task->number;
     task->n_executed = 0;
     task->was_blocked = task->state == LB_TASK_BLOCKED;
     task->held = task->tx_locks;

@@ -160,6 +160,7 @@ struct lb_task {
     bool may_free;   /* it has done something that may set others free */
     bool has_waited; /* the statement under way was blocked */
     uint64_t digest;
+    uint64_t told;        /* likewise of the items that it was given */
     size_t n_events_seen; /* by look_at_events */
     uint64_t n_executed;
     struct lb_step_record records[LB_RECORDS_OF_MOVE]; /* with details */
@@ -225,6 +226,7 @@ struct lb_testbed {
     char unmoved[32]; /* a word by which some statement asks for a clock that stays; "" */
     struct lb_tables tables;
     struct lb_drawn drawn;         /* within an INSERT, which is one step */
+    int random_line;               /* of a statement whose answer chance decides; 0: none */
     struct lb_actor control_actor; /* puts the backlog; drains */
     struct lb_operator control_op;
     struct lb_log control_log;

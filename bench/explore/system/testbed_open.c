@@ -529,6 +529,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     find_unmoved_clock(testbed);
     if (!lb_testbed_has_programs(testbed))
         lb_find_drawn(&testbed->tables, testbed->program, played_sections(plan), &testbed->drawn);
+    if (!lb_testbed_has_programs(testbed))
+        testbed->random_line = lb_find_random(testbed->program, played_sections(plan));
     testbed->fixes_time = lb_testbed_fixes_time(testbed);
     testbed->is_born_with_time = is_born_with_time(testbed->program);
     testbed->are_alike = !plan->distinct && plan->skew_ms == 0 &&
