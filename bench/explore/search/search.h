@@ -186,26 +186,26 @@ struct lb_search_options {
 };
 
 struct lb_search_result {
-    uint64_t n_schedules;         /* run to their end */
-    uint64_t n_likely;            /* of them: likely ones, before the search for all */
-    uint64_t n_asleep;            /* given up: a reordering of independent moves of another one */
-    uint64_t n_void;              /* given up: another one with a futile try more */
-    uint64_t n_moves;             /* made, re-execution included */
-    uint64_t n_stuck;             /* schedules in which no worker could go on */
-    uint64_t n_choices;           /* moves at states where the engine had a choice */
-    uint64_t n_others;            /* answers that moves had beside their first one: explored, too */
-    uint64_t n_repeated;          /* replays that did not answer as wanted */
-    uint64_t n_unreached;         /* answers that did not come again: not explored to their end */
-    size_t longest;               /* moves */
-    double share;                 /* of the search that is done, roughly: see extent.h; random: of
-                                     their number. Never less than before */
-    double whole;                 /* moves that all of it will take, as estimated now; random: 0 */
-    bool complete;                /* everything was explored, behind every answer that was seen */
-    bool is_random;               /* a move, made again, was answered differently, by no choice of the engine */
-    bool too_long;                /* some schedule was cut at the longest length */
-    bool interrupted;             /* by the user */
-    bool timed_out;               /* ended at the deadline */
-    int violated;                 /* bits, of the first violating schedule, or of all */
+    uint64_t n_schedules; /* run to their end */
+    uint64_t n_likely;    /* of them: likely ones, before the search for all */
+    uint64_t n_asleep;    /* given up: a reordering of independent moves of another one */
+    uint64_t n_void;      /* given up: another one with a futile try more */
+    uint64_t n_moves;     /* made, re-execution included */
+    uint64_t n_stuck;     /* schedules in which no worker could go on */
+    uint64_t n_choices;   /* moves at states where the engine had a choice */
+    uint64_t n_others;    /* answers that moves had beside their first one: explored, too */
+    uint64_t n_repeated;  /* replays that did not answer as wanted */
+    uint64_t n_unreached; /* answers that did not come again: not explored to their end */
+    size_t longest;       /* moves */
+    double share;         /* of the search that is done, roughly: see extent.h; random: of
+                             their number. Never less than before */
+    double whole;         /* moves that all of it will take, as estimated now; random: 0 */
+    bool complete;        /* everything was explored, behind every answer that was seen */
+    bool is_random;   /* a move, made again, was answered differently, by no choice of the engine */
+    bool too_long;    /* some schedule was cut at the longest length */
+    bool interrupted; /* by the user */
+    bool timed_out;   /* ended at the deadline */
+    int violated;     /* bits, of the first violating schedule, or of all */
     uint64_t violated_ns;         /* when the first one was seen */
     bool differs;                 /* a move had more answers than can be distinguished */
     struct lb_schedule differing; /* up to that move, or to one whose answer did not come again */
