@@ -191,22 +191,20 @@ static uint64_t users_through(const struct reading *r, const struct lb_token *na
 
 static void define_statement(struct reading *r, size_t statement)
 {
-    static const char *const of_tables[] = {"index", NULL};
     static const char *const named[] = {"sequence", "type", "domain", "view", "collation", NULL};
     const struct lb_tokens *words = &r->words[statement];
-    size_t kind, name;
+    size_t kind = 0, name = 0;
     uint64_t users = 0;
-    if (words->n > 0 && lb_token_is(&words->at[0], "alter")) {
-        users = users_of_tables(r, statement);
-    } else if (!read_create(words, &kind, &name)) {
+    bool creates = read_create(words, &kind, &name);
+    bool alters = words->n > 0 && lb_token_is(&words->at[0], "alter");
+    if (!creates && !alters)
         return;
-    } else if (lb_token_is(&words->at[kind], "table")) {
-        define_table(r, statement, &words->at[name], users_of(r, &words->at[name], false));
-    } else if (lb_token_is_any(&words->at[kind], of_tables)) {
+    if (alters || lb_token_is(&words->at[kind], "index"))
         users = users_of_tables(r, statement);
-    } else if (lb_token_is_any(&words->at[kind], named)) {
+    else if (lb_token_is(&words->at[kind], "table"))
+        define_table(r, statement, &words->at[name], users_of(r, &words->at[name], false));
+    else if (lb_token_is_any(&words->at[kind], named))
         users = users_through(r, &words->at[name]);
-    }
     define(r, statement, &words->at[0], users, users);
 }
 
