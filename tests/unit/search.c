@@ -29,7 +29,6 @@ enum kind {
     PEEK,   /* as READ, taken for something that locks */
     RACE,   /* not deterministic: answers differently each time */
     TOSS,   /* answers 0 or 1 by chance */
-    NAME,   /* always answers the same, and names one of many things by chance */
     HICCUP  /* answers differently in its first replay only */
 };
 
@@ -212,9 +211,6 @@ static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
         break;
     case TOSS:
         ret->answer = lb_random_below(&fake->random, 2);
-        break;
-    case NAME:
-        ret->told = lb_random_below(&fake->random, UINT64_C(1) << 32);
         break;
     case HICCUP:
         ret->answer = fake->n_races++ == 1;
@@ -624,25 +620,6 @@ static void an_engine_that_answers_differently_is_noticed(void **state)
     assert_int_equal(result.differing.moves[result.differing.n - 1], 0);
 }
 
-/* The first step is made at least six times: five tosses that come to the first one's answer are
- * one chance in 32, and the seed is fixed. */
-static void an_answer_by_chance_is_noticed(void **state)
-{
-    static const enum kind kinds[] = {ADD, READ, TOSS, NAME};
-    (void)state;
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        struct program program = {.n_workers = 2,
-                                  .n_steps = 2,
-                                  .steps = {{{kinds[i], 0}, {ADD, 0}}, {{ADD, 0}, {ADD, 0}}}};
-        program.violation_at = -1;
-        struct lb_search_result result;
-        free(run(&program, &(struct lb_search_options){.preemptions = -1, .unreduced = true},
-                 &result));
-        assert_true(result.complete); /* behind every answer that was seen */
-        assert_int_equal(result.is_random, kinds[i] == TOSS || kinds[i] == NAME);
-    }
-}
-
 static void an_answer_that_does_not_come_again_is_given_up(void **state)
 {
     (void)state;
@@ -713,7 +690,6 @@ int main(void)
         cmocka_unit_test(a_violation_is_found_and_shrunk),
         cmocka_unit_test(random_schedules_depend_on_the_seed_only),
         cmocka_unit_test(an_engine_that_answers_differently_is_noticed),
-        cmocka_unit_test(an_answer_by_chance_is_noticed),
         cmocka_unit_test(an_answer_that_does_not_come_again_is_given_up),
         cmocka_unit_test(every_choice_of_the_engine_is_followed),
         cmocka_unit_test(the_share_that_is_done_grows_to_all),
