@@ -139,4 +139,12 @@ my @asked = grep { $_->{f} eq 'renew' && $_->{type} eq 'invoke' } map { decode_j
 cmp_ok(scalar @asked, '>', 0, 'a lease was renewed');
 is_deeply([grep { ($_->{arg} // 0) != 700 } @asked], [], '... and each renewal says for how long it asks');
 
+# Acquire compares no time: only recover frees what the dead hold. A schedule without one shows nothing of the guarantee.
+my @silent = ('explore', '-s', "$ENV{LB_SOURCE}/tests/strangers/silent.sql", '-d', 'sqlite:', '--steps', 'clock,crash', '-q');
+my ($silent, $said) = lockbench(@silent);
+like($said, qr/^ +exclusive +held$/m, 'a lock that only recover frees: explored');
+like($said, qr/^ +recovery +not tested/m, '... and recovery is not accused');
+($silent, $said) = lockbench('verify', '-s', "$ENV{LB_SOURCE}/tests/strangers/silent.sql", '-d', 'sqlite:', '-S', 'dead-holder', '-q');
+like($said, qr/^ok \d+ - silent sqlite dead-holder recovery$/m, '... a run, which recovers, tests it');
+
 done_testing();

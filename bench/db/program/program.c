@@ -533,6 +533,15 @@ static int check_claim(struct lb_building *b)
                         "returns it");
 }
 
+static bool compares_time(const struct lb_building *b, enum lb_section_name section)
+{
+    const struct lb_section *is = &b->program->sections[section];
+    for (size_t k = 0; k < is->n_statements; k++)
+        if (lb_sql_compares_time(is->statements[k].sql, b->db->dialect))
+            return true;
+    return false;
+}
+
 /* Does it ask how old a claim is? Whoever does not takes what the living have as well. A time that
  * it only writes down (SET freed_at = now() WHERE ...) asks nothing. */
 static bool recovers_by_time(const struct lb_building *b, enum lb_section_name section)
@@ -551,10 +560,16 @@ static bool recovers_by_time(const struct lb_building *b, enum lb_section_name s
                 (limit != NULL && strcmp(name, limit->name) == 0))
                 return true;
         }
-        if (lb_sql_compares_time(statement->sql, b->db->dialect))
-            return true;
     }
-    return false;
+    return compares_time(b, section);
+}
+
+/* A lock's recover frees what its acquire never takes over: no statement there compares a time. */
+static bool frees_instead(const struct lb_building *b)
+{
+    const struct lb_section *sections = b->program->sections;
+    return sections[LB_S_ACQUIRE].present && sections[LB_S_RECOVER].present &&
+           !compares_time(b, LB_S_ACQUIRE);
 }
 
 static int keep_statements(struct lb_building *b)
@@ -576,7 +591,7 @@ static int keep_statements(struct lb_building *b)
     lb_building_settle_facts(b);
     program->strangers_line = lb_building_strangers_line(b);
     const struct lb_timing *lease = lb_file_lease(b->file);
-    program->ends_by_recover = lease != NULL && lease->by_recover;
+    program->ends_by_recover = (lease != NULL && lease->by_recover) || frees_instead(b);
     program->sweeps_by_life =
         program->sections[LB_S_HEARTBEAT].present || recovers_by_time(b, LB_S_SWEEP);
     int r = check_put(b);

@@ -215,7 +215,7 @@ struct lb_program {
     int strangers_line; /* of a statement whose result depends on others' transactions under way; 0
                          */
     bool recovers_by_time; /* recover asks for the time: it need not take everything */
-    bool ends_by_recover;  /* a lock: a hold has no lease, but recover ends it */
+    bool ends_by_recover;  /* a lock: recover ends a hold, and acquire compares no time */
     bool reads_replica;    /* some statement is on a replica */
     bool sweeps_by_life;   /* sweep goes by time too, or by live processes, which beat */
     bool makes_schema;     /* setup makes a schema, and teardown drops it */
