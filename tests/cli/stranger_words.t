@@ -54,20 +54,20 @@ like($command // '', qr/^(?:run|explore) -s \S+plainjob\.sql -d sqlite: /, 'the 
 is($status, 1, '... which does') or diag $command, $again;
 is(() = $out =~ /no bound was given/g, 0, 'no SKIP for want of a bound');
 
-# --- the remaining time of explorations goes to later ones; incomplete ones are reported ---
+# --- an exploration that found a violation ends a part of its time later; incomplete ones are reported ---
 my @taken = ('-s', "$folder/fences.sql", '-d', 'sqlite:', '--opt', 'number=read', '--budget', '24s');
 (undef, $out) = lockbench('verify', @taken, '--plan');
 my ($planned) = $out =~ /^ +\d+ explore\+takeover +([\d.]+) s/m;
 my $cut = qr/^# not explored to the end: explore\+takeover, .*ended after ([\d.]+) s, .*\n# --budget 10m goes on for longer$/m;
 # A fast machine explores all in that time: nothing was cut, and nothing is said of it.
 my $whole = qr/\(4 of 4 explorations complete\)/;
-(undef, $out) = until_shown(sub { return $_[1] =~ $whole || ($_[1] =~ $cut && $1 > 1.1 * $planned) }, 'verify', @taken, '-q');
+(undef, $out) = until_shown(sub { return $_[1] =~ $whole || ($_[1] =~ $cut && $1 < $planned) }, 'verify', @taken, '-q');
 my ($given) = $out =~ $cut;
 if ($out =~ $whole) {
     unlike($out, qr/^# not explored to the end/m, 'what was explored to the end is not said to be cut');
 }
 else {
-    cmp_ok($given // 0, '>', 1.1 * ($planned // 99), 'the last exploration has the time that others have left');
+    cmp_ok($given // 99, '<', $planned // 0, 'a violation was found: the exploration does not use all of its time');
 }
 
 # --- in words, for each guarantee: the event, the lines, the change for the file's features, and

@@ -189,15 +189,17 @@ static struct lb_advice advise_end(const struct lb_outlook *o, const struct lb_c
 {
     const struct lb_explored_ask *ask = &cell->explored;
     bool explored = cell->is_explored;
+    bool lost = guarantee == LB_G_NO_LOSS || guarantee == LB_G_RECOVERY;
+    /* A recovery that the finding shows explains it without an end that it does not show. */
+    bool guesses = explored && (lost || !shows(cell, guarantee, LB_OP_RECOVER));
     bool frees =
-        o->free.line != 0 && (shows(cell, guarantee, LB_OP_FREE) || (explored && ask->frees > 0));
+        o->free.line != 0 && (shows(cell, guarantee, LB_OP_FREE) || (guesses && ask->frees > 0));
     bool fails = o->error.line != 0 && (shows(cell, guarantee, LB_OP_ERROR) ||
-                                        (explored && ask->errors && ask->rounds < 2));
+                                        (guesses && ask->errors && ask->rounds < 2));
     if (!frees && !fails)
         return (struct lb_advice){.text = NULL};
     struct lb_advice advice = {
         .quotes = {frees ? &o->free : &o->error, frees ? &o->free_last : &o->error_last}};
-    bool lost = guarantee == LB_G_NO_LOSS || guarantee == LB_G_RECOVERY;
     if (!lost) {
         advice.quotes[2] = o->features.recovers_by_time ? &o->recover : NULL;
         advice.text = asking;
