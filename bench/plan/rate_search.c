@@ -280,8 +280,8 @@ static int try_workers(struct search *search, enum lb_trial_phase phase, uint64_
     return 0;
 }
 
-/* Does this number keep it in LB_PLAN_CONFIRM runs (is_confirmed: it has), and one fewer fail
- * again? One fewer that keeps it twice now failed by chance before. *ret_fewer: then. */
+/* *ret_ok: true if this number keeps the SLO in LB_PLAN_CONFIRM runs (is_confirmed: it has), and
+ * one fewer fails again. *ret_fewer: true if one fewer keeps it twice: it failed by chance. */
 static int confirm_workers(struct search *search, uint64_t workers, bool is_confirmed, bool *ret_ok,
                            bool *ret_fewer)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# The conclusion of scripts/quickstart, from the stored JSON of its comparison: what was broken and if that is known, what held, and the
-# fastest of those. One run of each shows broken promises; it does not show small differences in speed.
+# The conclusion of scripts/quickstart, from the stored JSON of its comparison: the broken strategies, known or not, the ones that held, and
+# the fastest of these. One run of each shows broken promises; it does not show small differences in speed.
 # Usage: conclusion.pl RESULT.json. Exit status: 1 if a protocol was broken that is not known to be; else 0.
 use strict;
 use warnings;

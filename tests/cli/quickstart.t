@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# The conclusion of scripts/quickstart: what it says of a comparison, and its exit status.
+# The conclusion of scripts/quickstart: its words about a comparison, and its exit status.
 use strict;
 use warnings;
 use FindBin;

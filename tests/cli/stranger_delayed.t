@@ -43,7 +43,7 @@ $text =~ s/due_ms <= :now ORDER BY due_ms/due_ms < 0 AND due_ms > :now ORDER BY 
 ($status, $out) = lockbench(@drain, '-s', spew('dropped.sql', $text));
 like($out, qr/^not ok \d+ - delayed sqlite drain no-loss$/m, 'a time after which items are dropped excuses nobody');
 
-# What a worker gives back is due at once, also by a clock that was moved: MariaDB's is set for each statement.
+# An item that a worker gives back is due at once, also by a clock that was moved: MariaDB's is set for each statement.
 my ($mariadb) = grep { /^mariadb/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 SKIP: {
     skip 'no MariaDB', 2 if !defined $mariadb;

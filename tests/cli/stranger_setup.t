@@ -12,7 +12,7 @@ my $folder = "$ENV{LB_SOURCE}/tests/strangers";
 my ($mariadb) = grep { /^mariadb/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 my ($status, $out, $err);
 
-# --- what setup says of the columns stands below the statements ---
+# --- the definitions of the columns follow the statements ---
 my @letters = ('verify', '-s', "$folder/letters.sql", '-d', 'sqlite:', '-q', '--budget', '5s');
 ($status, $out, $err) = lockbench(@letters, '--opt', 'letters=alike');
 is($status, 1, 'letters=alike: caught');
@@ -48,7 +48,7 @@ like($out, qr/^  permits is violated: /m, '... by the right guarantee') or diag 
 is((lockbench(@swept, 'cut=once'))[0], 0, '... and not its twin');
 like((lockbench('verify', '-s', "$folder/swept.sql", '-d', 'sqlite:', '--plan'))[1], qr/^ +\d+ explore\+limit\+clock /m, '... and planned');
 
-# --- chance decides an answer: by the text, and by what is seen ---
+# --- chance decides an answer: by the text, and by observation ---
 sub queue
 {
     my ($name, $order, $from) = @_;

@@ -1,4 +1,4 @@
--- Jobs of a server whose session has a clock of its own (SET timestamp): what a worker gives back is due at once. Right.
+-- Jobs of a server whose session has a clock of its own (SET timestamp): an item that a worker gives back is due at once. Right.
 -- strategy: at-once
 -- shape: queue
 -- claims: no-duplicate, no-loss, owner-release

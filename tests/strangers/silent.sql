@@ -1,5 +1,5 @@
--- A lock that only recover takes from the dead: acquire asks for a free row, and compares no time. sweep=silent goes by the
--- holder's last sign of life; sweep=old by the grant, so that a holder that renews loses its lock as well. Truth expected:
+-- A lock that only recover takes from the dead: acquire asks for a free row, and compares no time. sweep=silent compares the
+-- holder's last sign of life; sweep=old compares the grant, so that a holder that renews loses its lock as well. Truth expected:
 -- silent right; old broken: exclusive.
 --
 -- strategy: silent

@@ -76,7 +76,7 @@ static const struct {
      "1: CREATE SEQUENCE arrival AS bigint CACHE 20\n4: id int,\n"
      "7: CREATE INDEX i ON job (place) WHERE id > 0\n"
      "9: ALTER TABLE job ADD CONSTRAINT one UNIQUE (place)\n"},
-    /* of many: what is compared comes before what is written */
+    /* of many: compared columns come before written ones */
     {{{.sql = "CREATE TABLE t (\na int,\nb int,\nc int,\nd int,\ne int,\nf int,\ng int,\nh int,\n"
               "i int,\nPRIMARY KEY (a)\n)",
        .line = 1}},

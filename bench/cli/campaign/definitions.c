@@ -162,7 +162,7 @@ static void define_table(struct reading *r, size_t statement, const struct lb_to
             item = token + 1;
         }
         depth += opens - closes;
-        depth = closes && depth == 0 ? -1 : depth; /* what follows is about the whole table */
+        depth = closes && depth == 0 ? -1 : depth; /* the rest is about the whole table */
     }
     if (r->outlook->n_definitions == n_before)
         define(r, statement, &words->at[0], users, users);

@@ -10,8 +10,8 @@ enum { LB_DEFINED_SHOWN = 8 };
 void lb_quote_set(struct lb_quote *ret, int line, const char *text, size_t length);
 /* Fills the outlook's definitions. Its statements are there, those of the program. */
 void lb_outlook_define(const struct lb_program *program, struct lb_outlook *outlook);
-/* Those of the shown statements (bits), in the order of the file: what is compared, and keys,
- * before what is only written. Returns their number. */
+/* Selects the definitions for the shown statements (bits), in the order of the file. Compared
+ * columns and keys go before columns that are only written. Returns their number. */
 size_t lb_outlook_definitions(const struct lb_outlook *outlook, uint64_t shown,
                               const struct lb_quote *ret[LB_DEFINED_SHOWN]);
 
