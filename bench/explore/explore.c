@@ -404,6 +404,10 @@ static bool tell_untested(const struct lb_testbed *testbed, const struct lb_expl
     if (not_tested && g == LB_G_RECOVERY && (!dies || wants_clock))
         snprintf(buf, size, "%s: ask with --steps %s", dies ? "no lease ends" : "nobody dies",
                  strategy->is_lease ? "clock,crash" : "crash");
+    else if (not_tested && g == LB_G_RECOVERY && strategy->shape == LB_LOCK &&
+             testbed->program->ends_by_recover)
+        snprintf(buf, size,
+                 "only recover frees what a dead worker holds: run -S dead-holder tests it");
     else if (not_tested)
         snprintf(buf, size, "%s",
                  last->verdict == LB_V_NOT_TESTED ? last->reason
@@ -495,15 +499,14 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
                               search->n_unreached == 1 ? "" : "s", LB_MAX_REPLAYS);
     if (search->interrupted)
         n += (size_t)snprintf(text + n, size - n, "interrupted; ");
-    else if (search->timed_out)
-        n += (size_t)snprintf(text + n, size - n, "ended after %.5g s, %s of the search; ",
-                              (double)(options->patience_ns > 0 && search->violated != 0
-                                           ? lb_now_ns() - testbed->start_ns
-                                           : testbed->plan.time_ns) /
-                                  1e9,
+    else if (search->timed_out) {
+        bool is_early = options->patience_ns > 0 && search->violated != 0;
+        uint64_t took_ns = is_early ? lb_now_ns() - testbed->start_ns : testbed->plan.time_ns;
+        n += (size_t)snprintf(text + n, size - n, "ended after %.5g s%s, %s of the search; ",
+                              (double)took_ns / 1e9, is_early ? ", with a violation found" : "",
                               lb_extent_words(search->share, share, sizeof share));
-    else if (!search->complete && options->max_schedules > 0 &&
-             search->n_schedules >= options->max_schedules)
+    } else if (!search->complete && options->max_schedules > 0 &&
+               search->n_schedules >= options->max_schedules)
         n += (size_t)snprintf(text + n, size - n, "at most %llu schedule%s; ",
                               (unsigned long long)options->max_schedules,
                               options->max_schedules == 1 ? "" : "s");

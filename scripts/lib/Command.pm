@@ -8,7 +8,7 @@ use File::Basename qw(basename);
 use FindBin;
 use Getopt::Long qw(GetOptions);
 
-our @EXPORT_OK = qw(cannot help lockbench misused options options_only);
+our @EXPORT_OK = qw(cannot help lockbench misused options options_only slurp spew);
 
 sub say_and_exit
 {
@@ -32,6 +32,24 @@ sub misused { return say_and_exit(2, "$_[0]; see --help") }
 
 # Something is missing here.
 sub cannot { return say_and_exit(3, $_[0]) }
+
+sub slurp
+{
+    my ($path) = @_;
+    open my $file, '<', $path or cannot("$path: $!");
+    local $/;
+    return scalar <$file> // '';
+}
+
+# Returns the path.
+sub spew
+{
+    my ($path, $text) = @_;
+    open my $file, '>', $path or cannot("$path: $!");
+    print {$file} $text;
+    close $file or cannot("$path: $!");
+    return $path;
+}
 
 # As GetOptions; the first mistake ends the script. Other arguments stay in @ARGV.
 sub options

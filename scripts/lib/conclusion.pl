@@ -1,12 +1,13 @@
 #!/usr/bin/env perl
 # The conclusion of scripts/quickstart, from the stored JSON of its comparison: the broken strategies, known or not, the ones that held, and
-# the fastest of these. One run of each shows broken promises; it does not show small differences in speed.
+# the fastest among them. One run of each shows broken promises; it does not show small differences in speed.
 # Usage: conclusion.pl RESULT.json. Exit status: 1 if a protocol was broken that is not known to be; else 0.
 use strict;
 use warnings;
+use FindBin;
+use lib $FindBin::Bin;
+use Command qw(slurp);
 use JSON::PP;
-
-sub slurp { my ($path) = @_; open my $file, '<', $path or die "$path: $!\n"; local $/; return scalar <$file> }
 
 # Items, in lines of at most 80 columns; the first begins with the label.
 sub paragraph
@@ -31,7 +32,7 @@ sub per_second
     return $rate >= 9999.5 ? sprintf('%.1fk/s', $rate / 1000) : sprintf '%.0f/s', $rate;
 }
 
-my $result = decode_json(slurp($ARGV[0] // die "conclusion.pl: which result?\n"));
+my $result = decode_json(slurp($ARGV[0] // die "which result?\n"));
 my (@engines, @names, @shown, %shape, %broken, %open, %rate, %scenarios);
 for my $cell (@{$result->{cells}}) {
     my ($name, $engine, $verdict) = @$cell{qw(strategy engine verdict)};

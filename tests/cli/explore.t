@@ -141,6 +141,12 @@ is((explore('-s', 'skip-locked', '--also', 'errors,others', '--rounds', '3', '--
     'items of another class');
 ($status, $out, my $no_class) = explore('-s', $clears, '--also', 'others');
 like($no_class, qr/clear-any has no :class in claim, which --also=others uses/, 'others need a class');
+my ($one_status, undef, $one) = explore('-s', 'lease-update-safe', '--also', 'again');
+is($one_status, 2, 'again of a lock: refused');
+like($one, qr/lease-update-safe has no :n in claim, which --also=again sets to 1/, '... and why');
+($one_status, undef, $one) = explore('-s', $clears, '--also', 'ahead,errors,lag');
+is($one_status, 2, 'two kinds of clocks: refused');
+like($one, qr/^lockbench: option --also: one of skew, lag, ahead and behind, not two$/m, '... and why');
 ($status, $out, my $no_word) = explore('-s', $clears, '--also', 'errors,nothing');
 is($status, 2, 'an unknown word: exit status');
 like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, cancels, others, skew, lag, ahead, behind, period, equal or again$/m, 'and why');

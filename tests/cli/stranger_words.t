@@ -58,7 +58,7 @@ is(() = $out =~ /no bound was given/g, 0, 'no SKIP for want of a bound');
 my @taken = ('-s', "$folder/fences.sql", '-d', 'sqlite:', '--opt', 'number=read', '--budget', '24s');
 (undef, $out) = lockbench('verify', @taken, '--plan');
 my ($planned) = $out =~ /^ +\d+ explore\+takeover +([\d.]+) s/m;
-my $cut = qr/^# not explored to the end: explore\+takeover, .*ended after ([\d.]+) s, .*\n# --budget 10m goes on for longer$/m;
+my $cut = qr/^# not explored to the end: explore\+takeover, .*ended after ([\d.]+) s, with a violation found, .*\n# --budget 10m goes on for longer$/m;
 # A fast machine explores all in that time: nothing was cut, and nothing is said of it.
 my $whole = qr/\(4 of 4 explorations complete\)/;
 (undef, $out) = until_shown(sub { return $_[1] =~ $whole || ($_[1] =~ $cut && $1 < $planned) }, 'verify', @taken, '-q');

@@ -160,6 +160,34 @@ static void what_there_is_no_time_for_is_not_run(void **state)
     assert_false(lb_is_out_of_budget(&m.report, &m.cells[0]));
 }
 
+/* A plan of 20 s, with 20 / 12 s in reserve. */
+static void unused_time_goes_to_later_explorations(void **state)
+{
+    (void)state;
+    struct made m;
+    const uint64_t free_ns = 20 * S - 20 * S / LB_OUTLOOK_RESERVE;
+    make(&m);
+    m.cells[0].is_explored = true;
+    m.cells[0].state = LB_CELL_PENDING;
+    m.cells[0].n_runs = 0;
+    m.cells[0].took_ns = 0;
+    assert_int_equal(lb_exploring_time(&m.report, &m.cells[0]), free_ns - 2 * S); /* all the rest */
+    m.cells[1].took_ns = 17 * S; /* late: some of its own time comes off */
+    assert_true(lb_exploring_time(&m.report, &m.cells[0]) < 4 * S);
+    make(&m);
+    for (int i = 0; i < 2; i++) {
+        m.cells[i].is_explored = true;
+        m.cells[i].state = LB_CELL_PENDING;
+        m.cells[i].n_runs = 0;
+        m.cells[i].took_ns = 0;
+    }
+    uint64_t half_ns = (free_ns - 7 * S) / 2; /* both are to come: each has a half */
+    assert_in_range(lb_exploring_time(&m.report, &m.cells[0]), 4 * S + half_ns,
+                    4 * S + half_ns + 1);
+    m.outlook.budget_ns = 7 * S; /* with the reserve the plan is too long: each has its own */
+    assert_int_equal(lb_exploring_time(&m.report, &m.cells[0]), 4 * S);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +195,7 @@ int main(void)
         cmocka_unit_test(without_a_bound_or_a_death_there_is_nothing_to_tell),
         cmocka_unit_test(only_within_the_budget_and_not_for_ever),
         cmocka_unit_test(what_there_is_no_time_for_is_not_run),
+        cmocka_unit_test(unused_time_goes_to_later_explorations),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,8 +75,26 @@ static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_
     return 0;
 }
 
+/* The word of --also that sets the workers' clocks. False: it is another word. */
+static bool take_clocks(const char *word, size_t n, struct lb_explore_plan *plan)
+{
+    static const struct {
+        const char *word;
+        int sign;
+        bool skews_all;
+    } clocks[] = {{"skew", 1, false}, {"lag", -1, false}, {"ahead", 1, true}, {"behind", -1, true}};
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++)
+        if (n == strlen(clocks[i].word) && strncmp(word, clocks[i].word, n) == 0) {
+            plan->skew_ms = clocks[i].sign * LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
+            plan->skews_all = clocks[i].skews_all;
+            return true;
+        }
+    return false;
+}
+
 static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
 {
+    unsigned n_clocks = 0;
     while (text != NULL && *text != '\0') {
         size_t n = strcspn(text, ",");
         if (n == 6 && strncmp(text, "errors", n) == 0)
@@ -85,14 +103,10 @@ static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_e
             plan->cancels = true;
         else if (n == 6 && strncmp(text, "others", n) == 0)
             plan->others = true;
-        else if (n == 4 && strncmp(text, "skew", n) == 0)
-            plan->skew_ms = LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
-        else if (n == 3 && strncmp(text, "lag", n) == 0)
-            plan->skew_ms = -LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
-        else if ((n == 5 && strncmp(text, "ahead", n) == 0) ||
-                 (n == 6 && strncmp(text, "behind", n) == 0)) {
-            plan->skew_ms = (*text == 'a' ? 1 : -1) * LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
-            plan->skews_all = true;
+        else if (take_clocks(text, n, plan)) {
+            if (n_clocks++ > 0)
+                return lb_fail(err, LB_E_USAGE,
+                               "option --also: one of skew, lag, ahead and behind, not two");
         } else if (n == 6 && strncmp(text, "period", n) == 0)
             plan->period_ms = LB_EXPLORE_FAR * plan->ttl_ms;
         else if (n == 5 && strncmp(text, "again", n) == 0)

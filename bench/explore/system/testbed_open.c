@@ -414,18 +414,19 @@ static int keep_database(struct lb_testbed *testbed, struct lb_error *err)
 static int set_up(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
+    const bool is_guest = lb_testbed_has_programs(testbed);
     const uint32_t n_resources = plan->resources > 1 ? plan->resources : 1;
     for (uint32_t i = 0; i < n_resources; i++)
         testbed->capacity[i] = plan->capacity;
     uint32_t limit_ms = testbed->strategy_plan.limit_ms;
-    if (lb_testbed_has_programs(testbed) && check_programs(testbed, err) != 0)
+    if (is_guest && check_programs(testbed, err) != 0)
         return err->code;
     if (plan->renewals > 0 && !has_section(testbed, LB_S_RENEW) &&
-        (lb_testbed_has_programs(testbed) || !has_section(testbed, LB_S_HEARTBEAT)))
+        (is_guest || !has_section(testbed, LB_S_HEARTBEAT)))
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s has neither a section renew nor a section heartbeat",
                        plan->strategy->name);
-    if (!lb_testbed_has_programs(testbed) && testbed->program->makes_schema)
+    if (!is_guest && testbed->program->makes_schema)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s makes a schema of its own, which cannot be put back from schedule to "
                        "schedule: write its tables without a schema to explore it",
@@ -436,15 +437,13 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (plan->rescuers > 0 && !has_section(testbed, LB_S_RECOVER))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
                        plan->strategy->name);
-    if (n_resources > 1 && (lb_testbed_has_programs(testbed) ||
-                            testbed->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD))
+    if (n_resources > 1 && (is_guest || testbed->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD))
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s holds its lock by a transaction, and can hold no second one beside it",
                        plan->strategy->name);
-    if (plan->errors &&
-        (lb_testbed_has_programs(testbed) ||
-         (!has_section(testbed, LB_S_ERROR) && !has_section(testbed, LB_S_CLEAR_ALL_ERRORS) &&
-          !has_section(testbed, LB_S_RESET_ALL))))
+    if (plan->errors && (is_guest || (!has_section(testbed, LB_S_ERROR) &&
+                                      !has_section(testbed, LB_S_CLEAR_ALL_ERRORS) &&
+                                      !has_section(testbed, LB_S_RESET_ALL))))
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s has neither error nor an operator's section, which --also=errors runs",
                        plan->strategy->name);
@@ -452,13 +451,15 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section cancel, which --also=cancels runs",
                        plan->strategy->name);
     if (plan->others &&
-        (lb_testbed_has_programs(testbed) ||
-         !lb_section_has_param(&testbed->program->sections[LB_S_CLAIM], LB_SLOT_CLASS)))
+        (is_guest || !lb_section_has_param(&testbed->program->sections[LB_S_CLAIM], LB_SLOT_CLASS)))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no :class in claim, which --also=others uses",
                        plan->strategy->name);
+    if (plan->again &&
+        (is_guest || !lb_section_has_param(&testbed->program->sections[LB_S_CLAIM], LB_SLOT_N)))
+        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no :n in claim, which --also=again sets to 1",
+                       plan->strategy->name);
     if (plan->frees > 0 &&
-        (lb_testbed_has_programs(testbed) ||
-         (!has_section(testbed, LB_S_FREE) && !has_section(testbed, LB_S_RETRY))))
+        (is_guest || (!has_section(testbed, LB_S_FREE) && !has_section(testbed, LB_S_RETRY))))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free or retry, which --frees runs",
                        plan->strategy->name);
     testbed->explored_items = (struct lb_explored_items){
@@ -467,8 +468,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .lowest_first = testbed->program->priority == LB_PRIORITY_LOWEST};
     testbed->strategy_plan = (struct lb_strategy_plan){
         .strategy = plan->strategy,
-        .program = lb_testbed_has_programs(testbed) ? NULL : testbed->program,
-        .is_gated = lb_testbed_has_programs(testbed),
+        .program = is_guest ? NULL : testbed->program,
+        .is_gated = is_guest,
         .stepper = &lb_testbed_stepper,
         .settings = plan->settings,
         .n_settings = plan->n_settings,
@@ -504,7 +505,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         r = lb_ordinary_migrate(&testbed->strategy_plan, &testbed->control, err) != 0 ? err->code
                                                                                       : 0;
     testbed->control.gate = NULL;
-    if (r == 0 && lb_testbed_has_programs(testbed))
+    if (r == 0 && is_guest)
         r = keep_database(testbed, err);
     else if (r == 0) {
         r = lb_reset_open(&testbed->reset, &testbed->control, &testbed->tables, err);
@@ -527,21 +528,21 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (testbed->footprints == NULL || testbed->kinds == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     find_unmoved_clock(testbed);
-    if (!lb_testbed_has_programs(testbed))
+    if (!is_guest)
         lb_find_drawn(&testbed->tables, testbed->program, played_sections(plan), &testbed->drawn);
-    if (!lb_testbed_has_programs(testbed))
+    if (!is_guest)
         testbed->random_line = lb_find_random(testbed->program, played_sections(plan));
     testbed->fixes_time = lb_testbed_fixes_time(testbed);
     testbed->is_born_with_time = is_born_with_time(testbed->program);
     testbed->are_alike = !plan->distinct && plan->skew_ms == 0 &&
-                         !(plan->errors && plan->rounds > 1) && !lb_testbed_has_programs(testbed) &&
+                         !(plan->errors && plan->rounds > 1) && !is_guest &&
                          plan->relation <= LB_RELATION_TABLES &&
                          ((plan->without & LB_WITHOUT_NAMES) != 0 ||
                           lb_workers_are_alike(testbed->program, &testbed->tables));
     for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
         testbed->alike[i] = kind_of_task(plan, i);
     testbed->sees_strangers = testbed->program->strangers_line != 0;
-    testbed->skips_locks = testbed->tables.one_writer || lb_testbed_has_programs(testbed);
+    testbed->skips_locks = testbed->tables.one_writer || is_guest;
     for (size_t i = 0; i < n; i++) {
         const char *sql = testbed->program->statements[i].sql;
         testbed->kinds[i] = lb_footprint_of_sql(&testbed->tables, sql, &testbed->footprints[i]);
