@@ -452,8 +452,9 @@ static bool has_alike(const struct lb_testbed *testbed)
     return false;
 }
 
-/* A schedule is run once, and chance may answer it in another way: the text, or a move that was
- * made again, shows it. */
+/* A schedule is run once, and chance may answer it in another way: the text, or a claim that was
+ * made again, shows it. Another answer is no sign: a busy engine gives one (MariaDB's purge has
+ * rows locked), and the search follows it. */
 static void tell_random(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
     if (testbed->random_line > 0)
@@ -461,7 +462,7 @@ static void tell_random(const struct lb_testbed *testbed, struct lb_explored *ex
                  testbed->random_line);
     else if (explored->search.is_random)
         snprintf(explored->random, sizeof explored->random,
-                 "answers are random: a step that was made again was answered differently");
+                 "answers are random: a claim that was made again was given other items");
 }
 
 static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *explored)

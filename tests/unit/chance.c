@@ -1,4 +1,4 @@
-/* Answers by chance are noticed, though every answer that was seen is explored. */
+/* Items by chance are noticed. Another answer is a branch of the search, and is explored. */
 #include "search.h"
 
 #include <setjmp.h>
@@ -62,7 +62,7 @@ static int end(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_err
     return 0;
 }
 
-static void an_answer_by_chance_is_noticed(void **state)
+static void items_by_chance_are_noticed(void **state)
 {
     static const struct lb_system system = {
         .reset = reset, .enabled = enabled, .finished = finished, .move = move, .end = end};
@@ -74,13 +74,14 @@ static void an_answer_by_chance_is_noticed(void **state)
         struct lb_error err = {0};
         assert_int_equal(lb_search(&system, &fake, &options, &result, &err), 0);
         assert_true(result.complete);
-        assert_int_equal(result.is_random, kind != SURE);
+        assert_int_equal(result.is_random, kind == NAME);
+        assert_int_equal(result.n_others > 0, kind == TOSS);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(an_answer_by_chance_is_noticed)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(items_by_chance_are_noticed)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

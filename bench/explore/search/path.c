@@ -152,8 +152,6 @@ void lb_path_note(struct lb_path *path, size_t at, uint64_t answer)
     for (unsigned i = 0; i < node->n_answers; i++)
         if (node->answers[i] == answer)
             return;
-    if (node->n_answers > 0 && !had_choice(path, at))
-        path->result->is_random = true;
     if (node->n_answers == LB_MAX_ANSWERS) {
         path->result->differs = true;
         lb_path_copy(path, at + 1, &path->result->differing);

@@ -201,13 +201,13 @@ struct lb_search_result {
                              their number. Never less than before */
     double whole;         /* moves that all of it will take, as estimated now; random: 0 */
     bool complete;        /* everything was explored, behind every answer that was seen */
-    bool is_random;   /* a move, made again, was answered differently, by no choice of the engine */
-    bool too_long;    /* some schedule was cut at the longest length */
-    bool interrupted; /* by the user */
-    bool timed_out;   /* ended at the deadline */
-    int violated;     /* bits, of the first violating schedule, or of all */
-    uint64_t violated_ns;         /* when the first one was seen */
-    bool differs;                 /* a move had more answers than can be distinguished */
+    bool is_random;       /* a move, made again with the same answer, named others: no branch */
+    bool too_long;        /* some schedule was cut at the longest length */
+    bool interrupted;     /* by the user */
+    bool timed_out;       /* ended at the deadline */
+    int violated;         /* bits, of the first violating schedule, or of all */
+    uint64_t violated_ns; /* when the first one was seen */
+    bool differs;         /* a move had more answers than can be distinguished */
     struct lb_schedule differing; /* up to that move, or to one whose answer did not come again */
     struct lb_schedule first[LB_VIOLATIONS]; /* per bit: the first schedule that violates it */
 };
