@@ -68,7 +68,7 @@ for my $case (@full) {
 # --- two at once on one file ---
 my $two = 'sqlite:' . scratch() . '/two.db';
 my $first = start('run', '-s', $lock, '-d', $two, '--duration', '10m', '--quiet');
-# The check before the run opens the file, too, and removes it: only workers write so much.
+# The check before the run also creates the file, and deletes it. Workers write more than 200 kB.
 wait_for(sub { return (-s scratch() . '/two.db-wal' // 0) > 200_000 });
 my ($status, $out, $err) = lockbench('run', '-s', $lock, '-d', $two, @short);
 is($status, 3, 'two at once: exit status of the second');
