@@ -65,21 +65,36 @@ static void tell_key(const struct lb_case *c, const struct lb_id *lost, char *bu
                  (unsigned long long)n);
 }
 
+/* Of one log, the last end of the item at or after *last_ns, which becomes its time; LB_NONE: none.
+ */
+static uint32_t find_last_end(const struct lb_log_view *log, uint64_t id, uint64_t *last_ns)
+{
+    uint32_t event = 0, last = LB_NONE;
+    for (size_t s = 0; s < log->n_spans; s++) {
+        const struct lb_event *e = log->spans[s].events;
+        for (size_t k = 0; k < log->spans[s].n; k++, e++, event++) {
+            if (e->value != id || e->type != LB_EV_INVOKE || e->time_ns < *last_ns ||
+                !lb_item_closes(e->op))
+                continue;
+            *last_ns = e->time_ns;
+            last = event;
+        }
+    }
+    return last;
+}
+
 /* The last operation that gave the item back, or ended it in error. */
 static void add_last_end(const struct lb_case *c, struct lb_witness *witness, uint64_t id)
 {
     uint64_t last_ns = 0;
     uint32_t last_log = LB_NONE, last = 0;
-    for (uint32_t log = 0; log < c->history->n_logs; log++)
-        for (uint32_t i = 0; i < c->history->logs[log].n_events; i++) {
-            const struct lb_event *e = lb_case_event(c, log, i);
-            if (e->type != LB_EV_INVOKE || e->value != id || e->time_ns < last_ns ||
-                !lb_item_closes(e->op))
-                continue;
-            last_ns = e->time_ns;
-            last_log = log;
-            last = i;
-        }
+    for (uint32_t log = 0; log < c->history->n_logs; log++) {
+        uint32_t event = find_last_end(&c->history->logs[log], id, &last_ns);
+        if (event == LB_NONE)
+            continue;
+        last_log = log;
+        last = event;
+    }
     if (last_log != LB_NONE)
         lb_witness_add(c, witness, last_log, last);
 }
