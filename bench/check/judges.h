@@ -23,8 +23,6 @@ int lb_orders_open(struct lb_case *c);
 /* What only the order of operations shows: releases of another's hold, and how many violations of
  * exclusive more: owner.c. After the cores have been judged. */
 int lb_judge_orders(struct lb_case *c, uint64_t *ret_n_exceeded);
-/* Did it end behind another grant of its worker, in the tick in which that was answered? */
-bool lb_hold_ends_behind(const struct lb_case *c, uint32_t hold, const struct lb_hold *granted);
 int lb_judge_permits(struct lb_case *c);
 int lb_judge_fenced(struct lb_case *c);
 int lb_judge_lock_fifo(struct lb_case *c);

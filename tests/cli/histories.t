@@ -85,6 +85,7 @@ my @cases = (
         '--claims', 'no-duplicate'],
     ['resets_in_flight.jsonl', 0, 'resets while a worker completes what it has take nothing from it', @queue,
         '--claims', 'no-duplicate'],
+    ['brief_beside_tie.jsonl', 1, 'a grant whose session perhaps ended at once came before the release of its tick', '--model', 'semaphore:2'],
     ['permits_told_twice.jsonl', 1, 'permits may stand on the answer, too', '--model', 'semaphore:2'],
     ['escaped_item.jsonl', 1, 'a text is the same with and without escapes', @queue, '--claims', 'no-duplicate'],
     ['jepsen_tagged.edn', 1, 'tagged records, a list, what is discarded', @queue],

@@ -246,9 +246,7 @@ static int judge_empty(struct sweep *sweep, const struct resource *r, uint32_t n
     for (uint32_t i = 0; i < n; i++) {
         const struct lb_hold *other = &holds[heap[i].hold];
         bool is_own = other->log == hold->log && other->event < hold->event; /* granted before */
-        bool ends_later = heap[i].end > hold->start ||
-                          (is_own && lb_hold_ends_behind(sweep->c, heap[i].hold, hold));
-        if ((other->start >= end_of(sweep, hold) && !is_own) || !ends_later)
+        if ((other->start >= end_of(sweep, hold) && !is_own) || heap[i].end <= hold->start)
             continue;
         if (!other->is_shared) {
             permits += other->permits;

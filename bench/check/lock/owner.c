@@ -122,12 +122,6 @@ static const struct lb_tie *tie_of(const struct lb_case *c, uint32_t hold)
     return tie != NULL && its->cut == tie->time && !its->is_lost ? tie : NULL;
 }
 
-bool lb_hold_ends_behind(const struct lb_case *c, uint32_t hold, const struct lb_hold *granted)
-{
-    const struct lb_tie *tie = tie_of(c, hold);
-    return tie != NULL && tie->time == granted->start && tie->position > granted->event;
-}
-
 static int add_op(struct judge *judge, struct lb_spec_op op)
 {
     struct lb_spec_op *slot = lb_array_push(&judge->ops, sizeof *slot);
@@ -182,9 +176,8 @@ static int fill(struct judge *judge, const struct window *window, size_t next)
     for (; next < c->holds.n && lb_holds(c)[c->order[next]].start <= window->high && rc == 0;
          next++) {
         const struct lb_hold *hold = &lb_holds(c)[c->order[next]];
-        /* Where a hold with an empty core was, the cores say; within a tick its worker knows that
-         * it had been granted it. */
-        bool is_known = hold->cut >= hold->start || (late != NULL && hold->log == late->log);
+        /* A hold with an empty core owned nothing for certain, except in the eyes of its worker. */
+        bool is_known = late == NULL || hold->cut >= hold->start || hold->log == late->log;
         if (hold->resource == window->resource && is_known)
             rc = add_hold(judge, c->order[next], window->high);
     }
