@@ -60,6 +60,9 @@ for my $bad (
     is($out, '', '... prints nothing');
     like($err, qr/^lockbench: .*$why.*\n\z/, '... but one line');
 }
+(undef, my $held) = lockbench('show', 'skip-locked-hold', '-d', 'postgres');
+like($held, qr/^-- name: claim .* tx=hold\n-- BEGIN before it\. .*COMMIT after/m, 'a transaction that is held is explained');
+like($held, qr/^-- name: free .*\n-- No statement\.$/m, '... and an empty section says so');
 unlike((lockbench('show', good_lock()))[1], qr/^-- \w+: *$/m, 'what a file does not say is not shown');
 
 done_testing();

@@ -244,7 +244,7 @@ static void an_open_loop_has_no_fastest(void **state)
     lb_rank_answer(table, LB_RANK_RATE, text, sizeof text);
     assert_true(strstr(text, "Keep up: late, good.") != NULL ||
                 strstr(text, "Keep up: good, late.") != NULL);
-    assert_non_null(strstr(text, "behind (falls behind: served 90.0 %)"));
+    assert_non_null(strstr(text, "Fall behind: behind (served 90.0 %)."));
     assert_non_null(strstr(text, "broken (violated)"));
     assert_null(strstr(text, "astest"));
     assert_string_equal(lb_rank_power(table, LB_RANK_RATE, text, sizeof text), "");
@@ -520,6 +520,39 @@ static void waits_and_cpu_are_of_all_rounds(void **state)
         lb_cell_release(&f.cells[i]);
 }
 
+/* Where the waits tell nobody apart, the costs decide; where they do not either, that is said. */
+static void alike_waits_leave_the_choice_to_the_cost(void **state)
+{
+    (void)state;
+    for (int is_dear = 0; is_dear < 2; is_dear++) {
+        struct fixture f = {.report = {.seed = 3}};
+        struct lb_random random;
+        char text[LB_RANK_TEXT];
+        lb_random_init(&random, lb_test_seed(), 0);
+        for (int c = 0; c < 2; c++) {
+            struct lb_cell *cell = add_load(&f, c == 0 ? "first" : "second", 1000);
+            add_waits(cell, 1, 400, &random);
+            for (size_t i = 0; i < cell->n_runs && c == 0 && is_dear; i++)
+                cell->runs[i]->cpu_user_ns *= 3;
+        }
+        struct lb_ranking r[LB_RANK_MEASURES];
+        struct lb_error err;
+        assert_int_equal(lb_rankings_make(&f.report, r, &err), 0);
+        const struct lb_rank_table *rates = &r[LB_RANK_RATE].tables[0];
+        struct lb_choice choice = lb_rank_choose(rates, r);
+        assert_int_equal(choice.measured, is_dear ? LB_RANK_CPU : LB_RANK_P99);
+        assert_int_equal(choice.is_alike, !is_dear);
+        if (is_dear)
+            assert_string_equal(choice.rank->cell->name, "second");
+        lb_rank_choice(rates, r, text, sizeof text);
+        assert_non_null(strstr(text, is_dear ? "by the CPU per success, since the waits do not"
+                                             : "by the p99 of the wait, which tells none of them"));
+        lb_rankings_release(r);
+        for (size_t i = 0; i < f.report.n_cells; i++)
+            lb_cell_release(&f.cells[i]);
+    }
+}
+
 /* Of no two strategies there are waits enough: that is said, too. */
 static void too_few_waits_are_told(void **state)
 {
@@ -571,6 +604,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_that_are_long_for_their_runs_are_not_compared),
         cmocka_unit_test(waits_and_cpu_are_of_all_rounds),
+        cmocka_unit_test(alike_waits_leave_the_choice_to_the_cost),
         cmocka_unit_test(too_few_waits_are_told),
         cmocka_unit_test(no_interval_is_json),
         cmocka_unit_test(each_table_has_its_own_reference),

@@ -103,6 +103,15 @@ static void print_section_line(enum lb_section_name name, const struct lb_sectio
             section->keeps_session ? " session=keep" : "");
     if (on_error[section->on_error] != NULL)
         fprintf(out, "-- on-error: %s\n", on_error[section->on_error]);
+    if (section->tx == LB_TX_HOLD)
+        fputs("-- BEGIN before it. The transaction stays open during the work; COMMIT after the "
+              "section "
+              "that ends it.\n",
+              out);
+    if (section->keeps_session)
+        fputs("-- The section that ends it needs the same connection.\n", out);
+    if (section->n_statements == 0)
+        fputs("-- No statement.\n", out);
 }
 
 /* Each with the engine's mark: the statements are for that one. */

@@ -200,6 +200,7 @@ static void judge(struct lb_rank *rank)
     } else if (rank->served < LB_TRIAL_SERVED) {
         snprintf(rank->why, sizeof rank->why, "falls behind: served %.1f %%", rank->served * 100);
         rank->held = false;
+        rank->is_behind = true;
     }
 }
 

@@ -26,6 +26,7 @@ struct lb_rank {
     double pooled;     /* p99, CPU: of all rounds together, in ns or us */
     bool held;         /* may be chosen: nothing is violated, and it keeps up with the load */
     bool is_undecided; /* not held, and only because the measurement does not tell */
+    bool is_behind;    /* not held, and only because it does not keep up */
     char why[64];      /* not held: "violated", "served 87.0 %"; "" */
     double served;     /* share of the arrivals, of an open loop; NAN */
     struct lb_estimate ratio; /* to the reference; the intervals of a table hold together */
@@ -92,13 +93,14 @@ char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measure
                      size_t size);
 /* The rank to choose: the best of those that held and free what a dead worker had, or, if none
  * does, the best of those that held. In an open loop all of them carry the same load, and the best
- * is the one that waits least, or costs least if the waits were not compared. rates: a table of
- * rates; rankings: of the same report. */
+ * is the one that waits least, or costs least if the waits tell none of them apart. rates: a table
+ * of rates; rankings: of the same report. */
 struct lb_choice {
     const struct lb_rank *rank;        /* NULL: there is none */
     const struct lb_rank_table *table; /* that ranks it */
     enum lb_measured measured;         /* in that table */
     bool recovers;
+    bool is_alike; /* open loop: no measure tells those that keep up apart */
 };
 struct lb_choice lb_rank_choose(const struct lb_rank_table *rates,
                                 const struct lb_ranking *rankings);

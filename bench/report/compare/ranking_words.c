@@ -37,10 +37,11 @@ static int digits(double x)
 
 char *lb_rank_ratio(const struct lb_rank *rank, char *buf, size_t size)
 {
+    enum { WIDEST = 10000 }; /* an interval beyond it says nothing */
     const struct lb_estimate *r = &rank->ratio;
     if (isnan(r->value)) /* too few waits in the rounds that both were run in */
         snprintf(buf, size, "n/a");
-    else if (!isfinite(r->interval.high) || r->interval.low <= 0)
+    else if (!isfinite(r->interval.high) || r->interval.high > WIDEST * r->interval.low)
         snprintf(buf, size, "%.*f", digits(r->value), r->value);
     else
         snprintf(buf, size, "%.*f [%.*f, %.*f]", digits(r->value), r->value,
@@ -110,7 +111,8 @@ static void list_others(struct words *words, const struct lb_rank_table *table, 
     char ratio[80];
     for (size_t i = 0; i < table->n; i++) {
         const struct lb_rank *rank = &table->ranks[i];
-        if (rank->held || rank->is_undecided != undecided || (has_ratio && i == table->reference))
+        if (rank->held || rank->is_behind || rank->is_undecided != undecided ||
+            (has_ratio && i == table->reference))
             continue;
         say(words, "%s%s (%s)%s%s",
             n++ > 0     ? ", "
@@ -119,6 +121,18 @@ static void list_others(struct words *words, const struct lb_rank_table *table, 
             lb_rank_name(rank), rank->why, has_ratio ? " " : "",
             has_ratio ? lb_rank_ratio(rank, ratio, sizeof ratio) : "");
     }
+    if (n > 0)
+        say(words, ".");
+}
+
+static void list_behind(struct words *words, const struct lb_rank_table *table)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < table->n; i++)
+        if (table->ranks[i].is_behind)
+            say(words, "%s%s (served %.1f %%)",
+                n++ > 0 ? ", " : " Fall behind: ", lb_rank_name(&table->ranks[i]),
+                table->ranks[i].served * 100);
     if (n > 0)
         say(words, ".");
 }
@@ -168,6 +182,7 @@ static void say_open(struct words *words, const struct lb_rank_table *table)
         n > 0              ? "."
         : any(table, true) ? "Not decided by these runs."
                            : "None keeps up and holds.");
+    list_behind(words, table);
     list_others(words, table, false, false);
     list_others(words, table, true, false);
     list_without(words, table);
@@ -225,16 +240,27 @@ const struct lb_rank_table *lb_rank_table_of(const struct lb_ranking *ranking,
     return NULL;
 }
 
+/* Is one of those that may be chosen shown worse than the best of them? */
+static bool tells_apart(const struct lb_rank_table *table)
+{
+    bool tells = false;
+    for (size_t i = 0; i < table->n; i++)
+        tells = tells || (table->ranks[i].held && table->ranks[i].verdict == LB_STATS_SLOWER);
+    return tells;
+}
+
 struct lb_choice lb_rank_choose(const struct lb_rank_table *rates,
                                 const struct lb_ranking *rankings)
 {
-    struct lb_choice choice = {.table = rates, .measured = LB_RANK_RATE};
-    for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES && lb_rank_is_open(rates); m++) {
+    struct lb_choice choice = {
+        .table = rates, .measured = LB_RANK_RATE, .is_alike = lb_rank_is_open(rates)};
+    for (int m = LB_RANK_RATE + 1; m < LB_RANK_MEASURES && choice.is_alike; m++) {
         const struct lb_rank_table *table = lb_rank_table_of(&rankings[m], rates);
-        if (table == NULL || choice.table != rates || !any(table, false))
+        if (table == NULL || !any(table, false) || (choice.table != rates && !tells_apart(table)))
             continue;
         choice.table = table;
         choice.measured = (enum lb_measured)m;
+        choice.is_alike = !tells_apart(table);
     }
     for (size_t i = choice.table->n; i-- > 0;) {
         const struct lb_rank *rank = &choice.table->ranks[i];
@@ -264,6 +290,17 @@ static void say_peers(struct words *words, const struct lb_choice *choice)
     }
 }
 
+/* In an open loop, the measure that decides, and why it is that one. */
+static void say_measure(struct words *words, const struct lb_choice *choice)
+{
+    if (choice->measured == LB_RANK_RATE)
+        return;
+    say(words, ", by the %s%s", lb_measured_title(choice->measured),
+        choice->is_alike                  ? ", which tells none of them apart"
+        : choice->measured == LB_RANK_CPU ? ", since the waits do not decide"
+                                          : "");
+}
+
 char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking *rankings,
                      char *buf, size_t size)
 {
@@ -279,10 +316,10 @@ char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking 
         say(&words, "To choose: none of them, for none %s.",
             is_open ? "keeps up and holds" : "held");
     } else if (!choice.recovers) {
-        say(&words,
-            "To choose: %s is the first of those that %s, but none of them recovers by itself "
-            "when a holder dies",
-            lb_rank_name(rank), is_open ? "keep up" : "held");
+        say(&words, "To choose: %s is the first of those that %s", lb_rank_name(rank),
+            is_open ? "keep up" : "held");
+        say_measure(&words, &choice);
+        say(&words, ", but none of them recovers by itself when a holder dies");
         if (rank->cell->strategy->by_hand != NULL)
             say(&words, ": then, %s", rank->cell->strategy->by_hand);
         say(&words, ".");
@@ -291,8 +328,7 @@ char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking 
             is_open ? "keep up" : "held", lb_rank_name(rank));
         if (rank->cell->strategy->no_database)
             say(&words, ", among the workers of one process only");
-        if (is_open && choice.measured != LB_RANK_RATE)
-            say(&words, ", by the %s", lb_measured_title(choice.measured));
+        say_measure(&words, &choice);
         if (rank != &choice.table->ranks[choice.table->reference])
             say(&words, ", %s of the %s of %s", lb_rank_ratio(rank, ratio, sizeof ratio),
                 is_open ? lb_measured_title(choice.measured) : "rate",
@@ -337,6 +373,7 @@ static void say_length(struct words *words, const struct lb_rank_table *table)
 char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
                     size_t size)
 {
+    enum { HIDDEN = 10 };
     struct words words = {buf, size, 0};
     char text[32];
     buf[0] = '\0';
@@ -355,8 +392,12 @@ char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured
                 percent(table->noise.round_sd, text, sizeof text));
         say(&words, ": ");
     }
-    say(&words, "%zu rounds show a difference of %s in 80 of 100 cases", table->n_rounds,
-        percent(table->shows, text, sizeof text));
+    if (table->shows >= HIDDEN)
+        say(&words, "%zu rounds do not show even a difference of a factor of %d", table->n_rounds,
+            HIDDEN);
+    else
+        say(&words, "%zu rounds show a difference of %s in 80 of 100 cases", table->n_rounds,
+            percent(table->shows, text, sizeof text));
     if (table->shows > LB_RANKING_BAND && table->band_rounds > 0)
         say(&words, ", %zu would show %.0f %%", table->band_rounds, 100 * LB_RANKING_BAND);
     say(&words, ".");
