@@ -43,9 +43,21 @@ static bool waiters_count(const struct lb_features *f)
     return f->lease != NULL && f->has_enqueue && !f->enqueue_writes && f->by_worker_clock;
 }
 
+/* The end of a lease bounds how long the dead keep others waiting: that is progress, also where no
+ * recovery is claimed. Without a lease, or with a recover, a dead waiter may keep its place. */
+static bool clears_line(const struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    return lb_asking_claims(m, LB_G_PROGRESS) && f->has_enqueue && lb_features_lease(f) &&
+           !f->has_recover && !waiters_count(f) && !m->program->ends_by_recover;
+}
+
 static void explore_deaths(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
+    const bool recovers = lb_asking_claims(m, LB_G_RECOVERY);
+    if (!recovers && !clears_line(m))
+        return;
     if (waiters_count(f)) {
         lb_asks_leave_out(
             m, "explore+crash",
@@ -56,7 +68,10 @@ static void explore_deaths(struct lb_asking *m)
                           "its holds end when recover comes by: dead-holder asks for recovery");
     } else {
         struct lb_ask *ask =
-            add_explored(m, "explore+crash", "it claims recovery: a holder dies at each point");
+            add_explored(m, "explore+crash",
+                         recovers ? "it claims recovery: a holder dies at each point"
+                                  : "it claims progress, and has enqueue: a waiter dies at each "
+                                    "point, and its lease ends");
         ask->explored.deaths = 1;
         ask->explored.ticks = lb_features_lease(f);
     }
@@ -431,7 +446,7 @@ void lb_asks_explore(struct lb_asking *m)
     }
     if (!lock && lb_asking_claims(m, LB_G_NO_LOSS))
         explore_two_puts(m);
-    if (lock && lb_asking_claims(m, LB_G_RECOVERY))
+    if (lock)
         explore_deaths(m);
     if (!lock)
         explore_lost_items(m);

@@ -508,5 +508,11 @@ unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting)
             outlived = false;
     /* Nor does it end by itself if an operator ends it, perhaps earlier. */
     outlived = outlived && !testbed->program->ends_by_recover;
-    return !strategy->is_lease || outlived ? strategy->claims & LB_G_BIT(LB_G_RECOVERY) : 0;
+    if (strategy->is_lease && !outlived)
+        return 0;
+    /* The end of a lease bounds a wait for the dead, also where no recovery is claimed. */
+    bool is_bounded = strategy->is_lease && strategy->shape == LB_LOCK &&
+                      (strategy->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 &&
+                      !lb_strategy_has(&testbed->strategy_plan, LB_S_RECOVER);
+    return strategy->claims & LB_G_BIT(is_bounded ? LB_G_PROGRESS : LB_G_RECOVERY);
 }
