@@ -31,7 +31,7 @@ sub file
     $claims =~ s/, recovery// if $section{cancel} || $section{sweep};
     return spew("$name.sql", join "\n", "-- strategy: $name", "-- shape: $shape", "-- claims: $claims", "-- option: $option = 60000",
         map { ("-- name: $_", $section{$_}) } grep { defined $section{$_} }
-            qw(setup put resource), 'claim', 'claim tx=one begin=immediate', qw(acquire renew complete release recover free error clear-all-errors sweep unregister enqueue), 'enqueue tx=one begin=immediate', 'cancel');
+            qw(setup put resource), 'claim', 'claim tx=one begin=immediate', qw(acquire renew complete release recover free retry error clear-all-errors sweep unregister enqueue), 'enqueue tx=one begin=immediate', 'cancel');
 }
 
 my @moves = ('-- require: row', 'DELETE FROM ready WHERE id = (SELECT min(id) FROM ready) RETURNING id, payload;',
@@ -81,6 +81,9 @@ my @table = (
     ['hidden-free', 'queue', 'stale_ms', 'no-loss', ['UPDATE job SET state = 5 WHERE id', 'UPDATE job SET state = 1'],
         qr/ and is neither claimed nor claimable/, 'an item that is given back is not found again: claim must look for the values that free leaves', %queue,
         free => 'UPDATE job SET state = 5 WHERE id = :id AND n = :token AND state = 1;'],
+    ['hidden-retry', 'queue', 'stale_ms', 'no-loss', ['UPDATE job SET state = 5 WHERE id', 'UPDATE job SET state = 1'],
+        qr/ and is neither claimed nor claimable/, 'an item that is retried is not found again: claim must look for the values that retry leaves', %queue,
+        retry => 'UPDATE job SET state = 5 WHERE id = :id AND n = :token AND state = 1;'],
     ['sweeps', 'queue', 'stale_ms', 'no-duplicate', ['UPDATE job SET state = 0 WHERE state = 1', 'UPDATE job SET state = 1'],
         qr/ was claimed by worker .* and again by worker /, 'a process that starts is not alone: let its sweep', %queue, recover => undef,
         sweep => 'UPDATE job SET state = 0 WHERE state = 1;'],

@@ -138,11 +138,12 @@ static bool is_never_granted(const struct lb_outlook *o, const struct lb_report 
 static struct lb_advice advise_progress(const struct lb_outlook *o, const struct lb_report *report,
                                         const struct lb_cell *cell)
 {
+    bool dies_in_line = o->features.has_enqueue && cell->is_explored && cell->explored.deaths > 0;
     struct lb_advice advice = {.quotes = {&o->begin, &o->begin_end, &o->end}};
     if (o->shape == LB_QUEUE)
         advice.text = "an item is ready, and claims do not take it for too long: let claim look "
                       "for all that is ready, the oldest first";
-    else if (o->features.compares_null)
+    else if (o->features.compares_null && !dies_in_line)
         advice.text = "release writes NULL, and acquire compares with = or <=, which is never true "
                       "of NULL: ask IS NULL, or let release write what acquire asks for";
     else if (is_never_granted(o, report, LB_G_PROGRESS))
@@ -165,57 +166,6 @@ static struct lb_advice advise_progress(const struct lb_outlook *o, const struct
     return advice;
 }
 
-/* True if an operation of the kind is part of what the finding shows. */
-static bool shows(const struct lb_cell *cell, enum lb_guarantee guarantee, int op)
-{
-    const struct lb_outcome *run = NULL;
-    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
-    for (size_t i = 0; finding->n_witnesses > 0 && i < finding->witness[0].n_ops; i++)
-        if (finding->witness[0].ops[i].op == op)
-            return true;
-    return false;
-}
-
-static const char asking[] =
-    "let what ends a claim ask which claim it is: count the claims in a column, return it as "
-    "token, "
-    "and add AND attempt = :token (the holder alone will not do where one worker may claim an item "
-    "twice)";
-
-/* Advice on an item that was given back, or has failed, too late or to no state that claim finds.
- * text NULL: the finding shows neither. */
-static struct lb_advice advise_end(const struct lb_outlook *o, const struct lb_cell *cell,
-                                   enum lb_guarantee guarantee)
-{
-    const struct lb_explored_ask *ask = &cell->explored;
-    bool explored = cell->is_explored;
-    bool lost = guarantee == LB_G_NO_LOSS || guarantee == LB_G_RECOVERY;
-    /* A recovery that the finding shows explains it without an end that it does not show. */
-    bool guesses = explored && (lost || !shows(cell, guarantee, LB_OP_RECOVER));
-    bool frees =
-        o->free.line != 0 && (shows(cell, guarantee, LB_OP_FREE) || (guesses && ask->frees > 0));
-    bool fails = o->error.line != 0 && (shows(cell, guarantee, LB_OP_ERROR) ||
-                                        (guesses && ask->errors && ask->rounds < 2));
-    if (!frees && !fails)
-        return (struct lb_advice){.text = NULL};
-    struct lb_advice advice = {
-        .quotes = {frees ? &o->free : &o->error, frees ? &o->free_last : &o->error_last}};
-    if (!lost) {
-        advice.quotes[2] = o->features.recovers_by_time ? &o->recover : NULL;
-        advice.text = asking;
-    } else if (explored && ask->deaths > 0) {
-        advice.text = "a worker that dies between two statements of this end leaves a state that "
-                      "neither claim nor recover finds: let them commit together (tx=one)";
-    } else {
-        advice.quotes[2] = &o->begin;
-        advice.text = frees ? "an item that is given back is not found again: claim must look for "
-                              "the values that free leaves, in each column that it asks for"
-                            : "an item that fails keeps back others, or is not found again: let "
-                              "error free all that its claim has taken, such as its group or lane";
-    }
-    return advice;
-}
-
 static const char overwriting[] =
     "put writes over an item that is there, so one of the two is lost, or done again: let put only "
     "insert, and fail where the number is taken (no REPLACE, no ON CONFLICT ... DO UPDATE)";
@@ -229,21 +179,21 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
             .text = "claim never finds the items that put writes: ask for the values that put, and "
                     "the defaults of the table, leave in each column (one that starts as NULL is "
                     "never = or <= anything, and NOT of that is not true either)"};
-    if (!cell->is_explored && (cell->scenario.free_share > 0 || cell->scenario.error > 0) &&
-        o->back.line != 0)
-        return (struct lb_advice){
-            .quotes = {cell->scenario.error > 0 ? &o->error : NULL,
-                       cell->scenario.free_share > 0 || o->error.line == 0 ? &o->back : NULL,
-                       &o->begin},
-            .text = "an item that is given back is not found again: claim must "
-                    "look for the values that free, retry or error leaves, by "
-                    "the state of the item and not by a position that has gone "
-                    "on (or the position must go back)"};
+    bool comes_back = cell->scenario.free_share > 0 || cell->scenario.fault == LB_FAULT_POISON;
+    if (!cell->is_explored && (comes_back || cell->scenario.error > 0) && o->back.line != 0)
+        return (struct lb_advice){.quotes = {cell->scenario.error > 0 ? &o->error : NULL,
+                                             comes_back || o->error.line == 0 ? &o->back : NULL,
+                                             comes_back ? &o->retry : NULL, &o->begin},
+                                  .text =
+                                      "an item that is given back is not found again: claim must "
+                                      "look for the values that free, retry or error leaves, by "
+                                      "the state of the item and not by a position that has gone "
+                                      "on (or the position must go back)"};
     if (o->features.put_overwrites)
         return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
     struct lb_advice advice = lb_advise_back(o, LB_G_NO_LOSS, cell);
     if (advice.text == NULL)
-        advice = advise_end(o, cell, LB_G_NO_LOSS);
+        advice = lb_advise_end(o, cell, LB_G_NO_LOSS);
     if (advice.text != NULL)
         return advice;
     if (dies_between(o, cell))
@@ -290,7 +240,7 @@ static struct lb_advice advise_unasked(const struct lb_outlook *o)
     advice.text = o->shape == LB_LOCK ? "let what ends a hold ask whose it is: AND holder = "
                                         ":worker, or better the grant's own "
                                         "number, which acquire returns as token: AND token = :token"
-                                      : asking;
+                                      : lb_advice_asking;
     return advice;
 }
 
@@ -309,14 +259,20 @@ static struct lb_advice advise_heartbeat(const struct lb_outlook *o)
                 "is alive and not by the machine"};
 }
 
-static struct lb_advice advise_renewal(const struct lb_outlook *o)
+static struct lb_advice advise_renewal(const struct lb_outlook *o, const struct lb_cell *cell)
 {
-    bool by_recover = o->features.lease == NULL || o->features.lease->by_recover;
-    struct lb_advice advice = {.quotes = {&o->renew, by_recover ? &o->recover : &o->begin}};
+    bool by_recover = o->features.lease == NULL || o->features.ends_by_recover;
+    bool rescues = cell->is_explored ? cell->explored.rescuers > 0 : o->features.has_recover;
+    struct lb_advice advice = {.quotes = {&o->renew, by_recover || rescues ? &o->recover : NULL,
+                                          by_recover ? NULL : &o->begin}};
     if (o->shape == LB_LOCK && by_recover)
         advice.text = "let recover ask for the time that renew writes, and not for that of the "
                       "grant, and let renew check the holder: AND holder = :worker, or better AND "
                       "token = :token";
+    else if (o->shape == LB_LOCK && rescues)
+        advice.text = "let renew write the time that acquire and recover ask for, and not that of "
+                      "the grant, and check the holder: AND holder = :worker, or better AND token "
+                      "= :token";
     else
         advice.text =
             o->shape == LB_LOCK
@@ -365,10 +321,10 @@ static struct lb_advice advise_lock_recovery(const struct lb_outlook *o, const s
                     "acquire take over what is past, or keep the hold in its session (tx=hold)"};
     if (dies_between(o, cell))
         return advise_death(o);
-    if (f->lease != NULL && f->lease->by_recover)
+    if (f->lease != NULL && f->ends_by_recover)
         return advise_recover(o);
     if (is_renewed(cell))
-        return advise_renewal(o);
+        return advise_renewal(o, cell);
     if (f->lease != NULL)
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end},
@@ -406,7 +362,7 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
                 "fooled who counts the lease from before asking, and stops then: if all your "
                 "holders do, this finding does not concern them"};
     if (is_renewed(cell))
-        return advise_renewal(o);
+        return advise_renewal(o, cell);
     bool no_time = cell->is_explored && cell->explored.ticks == 0 && cell->explored.deaths == 0;
     if (f->has_enqueue && f->lease == NULL)
         return advise_line(o);
@@ -417,7 +373,7 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
                     "statement that writes check that no other worker holds it, by a unique name"};
     if (!no_time && f->lease != NULL && o->unasked.line != 0)
         return advise_unasked(o);
-    if (f->lease != NULL && f->lease->by_recover && f->is_one_commit)
+    if (f->lease != NULL && f->ends_by_recover && f->is_one_commit)
         return advise_recover(o);
     if (o->begin_end.line != 0)
         return (struct lb_advice){
@@ -540,11 +496,11 @@ static struct lb_advice advise_done(const struct lb_outlook *o, const struct lb_
 static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
-    bool was_recovered = shows(cell, LB_G_NO_DUPLICATE, LB_OP_RECOVER);
-    if (shows(cell, LB_G_NO_DUPLICATE, LB_OP_COMPLETE))
+    bool was_recovered = lb_advice_shows(cell, LB_G_NO_DUPLICATE, LB_OP_RECOVER);
+    if (lb_advice_shows(cell, LB_G_NO_DUPLICATE, LB_OP_COMPLETE))
         return advise_done(o, cell, was_recovered);
     if (f->has_renew && is_renewed(cell))
-        return advise_renewal(o);
+        return advise_renewal(o, cell);
     if (cell->is_explored && cell->explored.leaves)
         return (struct lb_advice){.quotes = {&o->leave, &o->recover},
                                   .text = "a process that ends in order also signs off others, and "
@@ -555,7 +511,7 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
         return lb_advise_operator(o);
     struct lb_advice advice = lb_advise_back(o, LB_G_NO_DUPLICATE, cell);
     if (advice.text == NULL)
-        advice = advise_end(o, cell, LB_G_NO_DUPLICATE);
+        advice = lb_advise_end(o, cell, LB_G_NO_DUPLICATE);
     if (advice.text != NULL)
         return advice;
     if (f->has_sweep && cell->is_explored && cell->explored.rescuers == 0)
@@ -599,7 +555,7 @@ static struct lb_advice advise_queue_recovery(const struct lb_outlook *o,
                                               const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
-    struct lb_advice advice = advise_end(o, cell, LB_G_RECOVERY);
+    struct lb_advice advice = lb_advise_end(o, cell, LB_G_RECOVERY);
     if (advice.text != NULL && cell->is_explored && cell->explored.deaths > 0)
         return advice;
     if (cell->is_explored && cell->explored.batch > 1)
@@ -623,7 +579,8 @@ static struct lb_advice advise_queue_recovery(const struct lb_outlook *o,
     if (dies_between(o, cell))
         return advise_death(o);
     return (struct lb_advice){
-        .quotes = {&o->recover, &o->begin},
+        .quotes = {&o->recover, &o->begin,
+                   lb_advice_shows(cell, LB_G_RECOVERY, LB_OP_FREE) ? &o->free : NULL},
         .text = "recover does not find all items of dead workers: let it look for every state in "
                 "which a claim, or its end, leaves an item, also where no owner, process or "
                 "time is written"};
@@ -648,7 +605,7 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
     struct lb_advice advice;
     switch (guarantee) {
     case LB_G_OWNER_RELEASE:
-        advice = advise_end(o, cell, guarantee);
+        advice = lb_advise_end(o, cell, guarantee);
         return advice.text != NULL && o->features.unasked != LB_S_RETRY ? advice
                                                                         : advise_unasked(o);
     case LB_G_NO_DUPLICATE:
@@ -670,7 +627,7 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
             .text = "an item that was claimed and is not done may have been begun: mark it for "
                     "people to look at, or promise only that nothing is lost"};
     case LB_G_GROUP_EXCLUSIVE:
-        advice = advise_end(o, cell, guarantee);
+        advice = lb_advise_end(o, cell, guarantee);
         if (advice.text != NULL)
             return advice;
         return (struct lb_advice){

@@ -16,12 +16,24 @@ struct lb_advice lb_advise(const struct lb_outlook *outlook, const struct lb_rep
                            enum lb_guarantee guarantee, const struct lb_cell *cell);
 
 /* Parts of it; text NULL: they have none. */
+/* On an item that was given back, retried, or has failed, too late or to no state that claim finds.
+ */
+struct lb_advice lb_advise_end(const struct lb_outlook *outlook, const struct lb_cell *cell,
+                               enum lb_guarantee guarantee);
 /* On the guarantees about attributes of items: keys, tenants, priorities, unique keys, and rates.
  */
 struct lb_advice lb_advise_attribute(const struct lb_outlook *outlook, enum lb_guarantee guarantee);
 /* For a queue, on items that come back, and should not, or do not come back. */
 struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guarantee guarantee,
                                 const struct lb_cell *cell);
+/* The change for an end that does not ask whose claim it is. */
+extern const char lb_advice_asking[];
+/* True if an operation of the kind is part of what the finding shows. */
+bool lb_advice_shows(const struct lb_cell *cell, enum lb_guarantee guarantee, int op);
+/* True if the finding shows transactions of two workers that were open at one time: the isolation
+ * level of the file's head decides what each sees of the other. */
+bool lb_advice_overlaps(const struct lb_outlook *outlook, enum lb_guarantee guarantee,
+                        const struct lb_cell *cell);
 /* For a clear-all-errors, reset-all or clear-error that takes too many items. */
 struct lb_advice lb_advise_operator(const struct lb_outlook *outlook);
 

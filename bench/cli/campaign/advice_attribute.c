@@ -6,7 +6,7 @@ struct lb_advice lb_advise_attribute(const struct lb_outlook *o, enum lb_guarant
     switch (guarantee) {
     case LB_G_ATTEMPTS:
         return (struct lb_advice){
-            .quotes = {&o->begin, &o->back, &o->recover},
+            .quotes = {&o->begin, &o->back, &o->retry, &o->recover},
             .text = "count each attempt in the statement that claims, so that a dead worker's "
                     "counts as well, and let claim, retry and recover all refuse an item that has "
                     "had its number of attempts"};

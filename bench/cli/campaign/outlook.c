@@ -127,14 +127,25 @@ static void quote(const struct lb_program *program, int line, struct lb_quote *r
         lb_quote_set(ret, line, sql, strlen(sql));
 }
 
-/* A section's first statement that changes something, and its last, if that is another one. */
+/* A section's last statement that changes something. */
 static void quote_section(const struct lb_program *program, enum lb_section_name name,
-                          struct lb_quote *first, struct lb_quote *last)
+                          struct lb_quote *ret)
 {
     const struct lb_section *section = &program->sections[name];
     for (size_t i = 0; i < section->n_statements; i++)
         if (section->statements[i].is_write)
-            quote(program, section->statements[i].line, first->line == 0 ? first : last);
+            quote(program, section->statements[i].line, ret);
+}
+
+/* The directive, where the engine has levels that differ, and serializable is not said. */
+static void quote_isolation(const struct lb_program *program, struct lb_outlook *outlook)
+{
+    char text[sizeof outlook->isolation.text];
+    if (outlook->features.isolation_line == 0 || program->isolation == LB_ISO_SERIALIZABLE ||
+        (program->db->isolations & ~LB_ISO_BIT(LB_ISO_SERIALIZABLE)) == 0)
+        return;
+    snprintf(text, sizeof text, "-- isolation: %s", lb_isolation_name(program->isolation));
+    lb_quote_set(&outlook->isolation, outlook->features.isolation_line, text, strlen(text));
 }
 
 static void quote_statements(const struct lb_program *program, struct lb_outlook *outlook)
@@ -183,11 +194,13 @@ static void quote_all(const struct lb_program *program, struct lb_outlook *outlo
     quote(program, f->token_line, &outlook->token);
     quote(program, f->put_line, &outlook->put);
     quote(program, f->back_line, &outlook->back);
-    quote_section(program, LB_S_FREE, &outlook->free, &outlook->free_last);
-    quote_section(program, LB_S_ERROR, &outlook->error, &outlook->error_last);
-    quote_section(program, LB_S_STOP, &outlook->stop, &outlook->stop);
-    quote_section(program, LB_S_UNREGISTER, &outlook->leave, &outlook->leave);
-    quote_section(program, LB_S_CANCEL, &outlook->leave_line, &outlook->leave_line);
+    quote_section(program, f->has_free ? LB_S_FREE : LB_S_RETRY, &outlook->free);
+    quote_section(program, LB_S_RETRY, &outlook->retry);
+    quote_section(program, LB_S_ERROR, &outlook->error);
+    quote_section(program, LB_S_STOP, &outlook->stop);
+    quote_section(program, LB_S_UNREGISTER, &outlook->leave);
+    quote_section(program, LB_S_CANCEL, &outlook->leave_line);
+    quote_isolation(program, outlook);
     quote(program, f->enqueue_line, &outlook->enqueue);
     quote(program, f->operator_line, &outlook->operator);
     quote(program, f->worker_clock_line, &outlook->by_worker);

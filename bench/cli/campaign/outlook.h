@@ -64,8 +64,9 @@ struct lb_outlook {
         by_server;
     struct lb_quote token, put, back, enqueue, operator, cancel, resource;
     struct lb_quote unique_index, trigger; /* of setup; trigger: or a function */
-    /* the first statement of each that changes something, and the last one, if it is another */
-    struct lb_quote free, free_last, error, error_last, leave, leave_line, stop;
+    /* the last statement of each that changes something; free: of retry if there is no free */
+    struct lb_quote free, retry, error, leave, leave_line, stop;
+    struct lb_quote isolation;   /* the directive, below serializable, on an engine with levels */
     struct lb_quote unknown;     /* the first comment that looks like a directive; text: its word */
     struct lb_features features; /* a file's; of a program nothing */
     bool is_guest;               /* it is a program: no line of it is known */

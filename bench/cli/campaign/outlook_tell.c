@@ -125,7 +125,13 @@ static void print_advice(const struct lb_outlook *outlook, const struct lb_repor
     size_t n = lb_outlook_definitions(outlook, shown, definitions);
     for (size_t i = 0; i < n; i++)
         print_quote(outlook, definitions[i], out);
-    fprintf(out, "#   The fix: %s\n", advice.text);
+    bool overlaps = lb_advice_overlaps(outlook, guarantee, cell);
+    if (overlaps)
+        print_quote(outlook, &outlook->isolation, out);
+    fprintf(out, "#   The fix: %s%s\n", advice.text,
+            overlaps ? ". Both transactions were open at one time: the isolation level decides "
+                       "what each sees of the other"
+                     : "");
 }
 
 static void print_name(const struct lb_outlook *outlook, enum lb_guarantee guarantee, FILE *out)

@@ -278,6 +278,12 @@ bool lb_features_lease(const struct lb_features *features)
     return features->lease != NULL || features->has_fixed_lease;
 }
 
+static bool asks_id(const struct lb_section *section)
+{
+    return section->takes_batch || lb_section_has_param(section, LB_SLOT_ID) ||
+           lb_section_has_param(section, LB_SLOT_TOKEN);
+}
+
 static void read_recover(const struct lb_section *recover, struct lb_features *ret)
 {
     ret->recovers_apart = recover->n_statements > 1 && recover->tx == LB_TX_EACH;
@@ -295,13 +301,13 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
 {
     const struct lb_section *sections = program->sections;
     const struct lb_section *recover = &sections[LB_S_RECOVER];
-    *ret = (struct lb_features){.lease = lb_file_lease(file), .limit = lb_file_limit(file)};
+    *ret = (struct lb_features){.lease = lb_file_lease(file),
+                                .limit = lb_file_limit(file),
+                                .isolation_line = file->isolation_line};
     ret->has_recover = recover->present;
     ret->recovers_by_time = program->recovers_by_time;
     ret->has_free = sections[LB_S_FREE].present;
-    ret->free_asks_id = sections[LB_S_FREE].takes_batch ||
-                        lb_section_has_param(&sections[LB_S_FREE], LB_SLOT_ID) ||
-                        lb_section_has_param(&sections[LB_S_FREE], LB_SLOT_TOKEN);
+    ret->free_asks_id = asks_id(&sections[ret->has_free ? LB_S_FREE : LB_S_RETRY]);
     ret->has_error = sections[LB_S_ERROR].present;
     ret->has_retry = sections[LB_S_RETRY].present;
     ret->has_operator = sections[LB_S_CLEAR_ALL_ERRORS].present || sections[LB_S_RESET_ALL].present;

@@ -22,14 +22,15 @@ enum lb_token_source {
 struct lb_features {
     const struct lb_timing *lease, *limit; /* the file's; NULL: none */
     bool has_recover, recovers_by_time;
-    bool recovers_apart; /* recover takes several statements, and commits each */
-    bool ends_sessions;  /* recover ends the sessions of others */
+    bool recovers_apart;  /* recover takes several statements, and commits each */
+    bool ends_sessions;   /* recover ends the sessions of others */
+    bool ends_by_recover; /* only recover ends a hold that its holder does not end */
     bool has_free, has_error, has_retry, has_enqueue, has_renew, has_cancel;
     bool has_operator;        /* clear-all-errors, or reset-all */
     bool has_beat, has_sweep; /* processes that say that they are alive, and that tidy up first */
     bool has_unregister;      /* ... and that end in order */
     bool is_held_in_tx;       /* the hold is one transaction, which needs no fence */
-    bool free_asks_id;        /* it names an item, or a list of items */
+    bool free_asks_id;        /* free, or retry if there is none, names an item, or a list */
     bool has_token;           /* acquire or claim returns one */
     bool takes_many;          /* claim has :n */
     bool ends_many;           /* ends or renewals of a claim are for all its items at once */
@@ -62,6 +63,7 @@ struct lb_features {
                           0: none */
     int later_line;    /* of a delay of items given back, or failed, that no option sets; 0: none */
     bool has_fixed_lease; /* ... of acquire or claim is a lease, as the file says, or may be one */
+    int isolation_line;   /* of the directive; 0: there is none */
     int whole_line;       /* of a time with whole seconds only, used by a lease or limit; 0: none */
     int worker_clock_line,
         server_clock_line; /* of statements that use :now, and the server's time; 0: none */

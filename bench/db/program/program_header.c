@@ -211,6 +211,7 @@ static int read_isolation(struct lb_file *file, const struct lb_directive *direc
                             "serializable",
                             word);
     file->isolation = (enum lb_isolation)isolation;
+    file->isolation_line = directive->line;
     return 0;
 }
 

@@ -71,6 +71,7 @@ struct lb_file {
     unsigned claims;
     uint64_t needs;
     enum lb_isolation isolation;
+    int isolation_line; /* 0: no line says it */
     bool is_pipelined;
     struct lb_stated attempts, rows, due, clock, key_limit, unique, priority, rate, rate_time,
         share;

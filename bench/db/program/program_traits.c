@@ -200,6 +200,7 @@ void lb_features_read_traits(const struct lb_program *program, struct lb_feature
                                                      LB_S_CLEAR_ERROR};
     static const char *const deletes[] = {"delete", NULL};
     const enum lb_dialect dialect = program->db->dialect;
+    ret->ends_by_recover = program->ends_by_recover;
     find_token(begin, dialect, ret);
     find_order(begin, dialect, ret);
     if (is_lock)

@@ -1,0 +1,82 @@
+#!/usr/bin/env perl
+# The lines that verify quotes: a retry, a recover beside renewals, and the isolation level of two transactions that meet. A
+# waiter that dies in line is asked about if the file claims progress only.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $folder = "$ENV{LB_SOURCE}/tests/strangers";
+my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+my ($status, $out, $err);
+
+# What verify says of a guarantee that a file breaks: the quoted lines without definitions, and the advice.
+sub said
+{
+    my ($text, $guarantee) = @_;
+    my ($said) = $text =~ /^# \S+ on \S+ breaks \Q$guarantee\E:\n((?:#   .*\n)+)/m;
+    my @lines = ($said // '') =~ /^#   \S+:\d+: (.*)/mg;
+    my ($fix) = ($said // '') =~ /^#   The fix: (.*)/m;
+    return ($fix // '', grep { /^(?:UPDATE|INSERT|DELETE|SELECT|WITH|-- )/ } @lines);
+}
+
+# --- a retry, and a recover beside renewals ---
+for (['returned', 'retry=one', 'retry=mine', 'no-duplicate', ['UPDATE parcel SET driver = NULL, from_ms'], qr/^retry gives back other items of the claim/],
+    ['silent', 'sweep=silent', 'sweep=old', 'exclusive', ['UPDATE job_lock SET beat_ms', 'UPDATE job_lock SET owner = NULL WHERE owner IS NOT NULL'],
+        qr/^let recover ask for the time that renew writes/])
+{
+    my ($name, $right, $broken, $guarantee, $lines, $advice) = @$_;
+    my @file = ('verify', '-s', "$folder/$name.sql", '-d', 'sqlite:', '-q', '--budget', '6s', '--opt');
+    ($status, $out, $err) = lockbench(@file, $broken);
+    is($status, 1, "$name, $broken: caught") or diag $out, $err;
+    my ($fix, @quoted) = said($out, $guarantee);
+    is_deeply([map { substr $quoted[$_] // '', 0, length $lines->[$_] // '' } 0 .. $#$lines], $lines, '... the lines') or diag $out;
+    is(scalar @quoted, scalar @$lines, '... and no others');
+    like($fix, $advice, '... and the advice');
+    is((lockbench(@file, $right))[0], 0, "$name, $right: not accused");
+}
+
+# --- a waiter that dies in line ---
+(my $text = slurp("$folder/dead-waiter.sql")) =~ s/^-- claims: .*/-- claims: exclusive, progress/m or die 'no claims';
+my @line = ('-s', spew('dead-waiter.sql', $text), '-d', 'sqlite:', '-q');
+like((lockbench('verify', @line, '--plan'))[1], qr/^ +\d+ explore\+crash .* claims progress, and has enqueue: a waiter dies/m,
+    'a line that claims progress: a waiter dies');
+($status, $out, $err) = lockbench('verify', @line, '--budget', '6s', '--opt', 'seen=all');
+is($status, 1, '... and a dead one that blocks the others is caught') or diag $out, $err;
+like($out, qr/^not ok \d+ - dead-waiter sqlite explore\+crash progress$/m, '... by progress') or diag $out;
+my ($fix, @quoted) = said($out, 'progress');
+like($quoted[0] // '', qr/^UPDATE held SET holder = :worker/, '... with the statement that asks for the first of the line') or diag $out;
+like($fix, qr/^a waiter in the line keeps back those behind/, '... and the advice');
+($status, $out, $err) = lockbench('verify', @line, '--budget', '6s');
+is($status, 0, '... and not where the dead do not count') or diag $out, $err;
+like($out, qr/explore\+crash, 2 workers .* [1-9]\d* schedules run/, '... which died') or diag $out;
+
+# Without a lease, or where recover clears the line, the dead may block the others for ever.
+unlike((lockbench('verify', '-s', "$folder/line-cancel.sql", '-d', 'sqlite:', '--plan'))[1], qr/explore\+crash/, 'no lease: no waiter dies');
+$text =~ s/^(-- name: teardown)/-- name: recover [sqlite]\nDELETE FROM line WHERE until_ms < :now;\n\n$1/m or die 'no teardown';
+my @cleared = ('-s', spew('cleared.sql', $text), '-d', 'sqlite:', '-q');
+unlike((lockbench('verify', @cleared, '--plan'))[1], qr/explore\+crash/, 'a recover: no waiter dies');
+($status, $out, $err) = lockbench('explore', @cleared, '--opt', 'seen=all', '--steps', 'clock,crash');
+unlike($out, qr/violated/, '... nor is it accused if one does') or diag $out, $err;
+
+# --- the isolation level ---
+SKIP: {
+    skip 'no postgres server', 6 unless defined $postgres;
+    $text = slurp("$folder/turnstile.sql");
+    my %as = (
+        'repeatable read' => [$text, 1, 1],
+        'read committed' => [$text =~ s/repeatable read$/read committed/mr, 0, 0],
+        'a second one without a question' => [$text =~ s/NOT EXISTS \(.*?\)/1 = 1/r, 1, 0]); # meets no open transaction
+    for my $case (sort keys %as) {
+        my ($sql, $wanted, $quotes) = @{ $as{$case} };
+        ($status, $out, $err) = lockbench('verify', '-s', spew('turnstile.sql', $sql), '-d', $postgres, '-q', '--budget', '6s');
+        is($status, $wanted, "$case: status") or diag $out, $err;
+        ($fix, @quoted) = said($out, 'exclusive');
+        is((grep { /^-- isolation: repeatable read$/ } @quoted), $quotes, '... and the level is ' . ($quotes ? '' : 'not ') . 'quoted') or diag $out;
+        like($fix, qr/ the isolation level decides what each sees of the other$/, '... with the reason') if $quotes;
+    }
+}
+
+done_testing();
