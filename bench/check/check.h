@@ -61,6 +61,8 @@ struct lb_model {
                       was drained: an unknown outcome excuses no loss */
     bool refused_free; /* queue: no time passed, no worker died, and none gave an operation up: an
                           item whose only claimer was refused its end is no worker's */
+    bool clocks_apart; /* queue: workers' clocks differ from the server's by more than the history
+                          lasts: an item that no worker has had may be due by the other clock */
     bool plain;        /* without shortcuts: each object is searched for an order */
     bool strict;       /* queue: "empty" is a promise, too, and judged with fifo */
     bool complete;     /* the history reaches the end of the run: nothing was cut off */

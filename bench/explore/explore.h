@@ -71,6 +71,8 @@ struct lb_explore_plan {
     bool others; /* queue: items of another class lie in the table, one in each state */
     uint32_t batch; /* queue: items that a worker claims before it ends them */
     bool again;     /* queue: each by a claim of its own, also if a claim could take several */
+    bool apart;     /* lock: each worker acquires one of the resources, another one than the worker
+                       before it, and keeps it */
     bool whole; /* a transaction is one step: its locks keep no other worker waiting. Not for holds
                    that are transactions */
     uint32_t polls; /* tries of one operation that change something and are refused */

@@ -15,6 +15,9 @@
  *
  * An item that reached the protocol's attempt limit is a dead letter; its loss is not judged.
  *
+ * Where the workers' clocks are apart from the server's, an item may wait until one clock has the
+ * time that the other one wrote with its put. Only one that was given back is to be there.
+ *
  * While workers may have as many items of a group, or key, as its limit allows, the rest of it is
  * not claimable, for any time: it is not lost, and not tested.
  */
@@ -211,6 +214,10 @@ int lb_judge_loss(struct lb_case *c)
             continue;
         if (is_given_up(c, id)) {
             c->doubt[LB_G_NO_LOSS] = "the items not claimed again had reached the attempt limit";
+            continue;
+        }
+        if (c->model->clocks_apart && !id->is_given_back) {
+            c->doubt[LB_G_NO_LOSS] = "items wait for the time that another clock wrote";
             continue;
         }
         uint64_t n = count_missing(c, id, &waiting);

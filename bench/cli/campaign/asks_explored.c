@@ -288,6 +288,12 @@ static void explore_attributes(struct lb_asking *m)
 static void explore_rescue(struct lb_asking *m)
 {
     struct lb_ask *ask;
+    if (!m->outlook->features.recovers_by_time) {
+        lb_asks_leave_out(m, "explore+rescue",
+                          "recover uses no time: it is for an operator, while no worker runs, and "
+                          "is not tested beside workers");
+        return;
+    }
     if (!lb_asking_claims(m, LB_G_KEY_LIMIT)) { /* there, explore+key+rescue has more items */
         ask = add_explored(m, "explore+rescue",
                            "it has recover, which uses the time: a rescuer runs at each point of "
@@ -410,6 +416,21 @@ static void explore_shared(struct lb_asking *m)
     }
 }
 
+/* A worker that has one lock must not keep another worker from another one: for that, no worker has
+ * to be able to have two. */
+static void explore_own_locks(struct lb_asking *m)
+{
+    const unsigned names = 1u << LB_SLOT_RESOURCE | 1u << LB_SLOT_RESOURCE_NO;
+    if (!lb_asking_claims(m, LB_G_PROGRESS) || (m->program->uses & names) == 0)
+        return;
+    struct lb_ask *ask = add_explored(m, "explore+own lock",
+                                      "it claims progress: each worker has a lock of its own, and "
+                                      "none waits for another's");
+    ask->explored.resources = 2;
+    ask->explored.apart = true;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
 /* Without deaths, clocks and other roles. */
 static void explore_alone(struct lb_asking *m)
 {
@@ -418,10 +439,12 @@ static void explore_alone(struct lb_asking *m)
     add_explored(m, "explore", "every order of two workers' statements");
     if (lock && !f->is_one_commit && f->lease == NULL)
         explore_again(m);
-    if (lock && lb_asking_claims(m, LB_G_EXCLUSIVE) &&
-        m->program->sections[LB_S_ACQUIRE].tx != LB_TX_HOLD)
+    if (!lock || m->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD)
+        return;
+    if (lb_asking_claims(m, LB_G_EXCLUSIVE))
         add_explored(m, "explore+two locks", "each worker has two locks at once")
             ->explored.resources = 2;
+    explore_own_locks(m);
 }
 
 void lb_asks_explore(struct lb_asking *m)
@@ -463,7 +486,7 @@ void lb_asks_explore(struct lb_asking *m)
                            "the clock moves on");
         ask->explored.ticks = ask->explored.rescuers = 1;
     }
-    if (!lock && f->has_recover && f->recovers_by_time && !f->ends_sessions)
+    if (!lock && f->has_recover && !f->ends_sessions)
         explore_rescue(m);
     if (!lock) {
         explore_late_ends(m);

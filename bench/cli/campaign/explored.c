@@ -76,10 +76,11 @@ static void add_ask(const struct lb_explored_ask *ask, uint32_t rounds, char *bu
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
+    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
              ask->cancels ? "cancels," : "", ask->others ? "others," : "", ask->skew ? "skew," : "",
              ask->lag ? "lag," : "", ask->ahead ? "ahead," : "", ask->behind ? "behind," : "",
-             ask->period ? "period," : "", ask->equal ? "equal," : "", ask->again ? "again," : "");
+             ask->period ? "period," : "", ask->equal ? "equal," : "", ask->again ? "again," : "",
+             ask->apart ? "apart," : "");
     if (flag[strlen(flag) - 1] == ',') {
         flag[strlen(flag) - 1] = '\0';
         lb_command_add(buf, size, flag);
@@ -133,9 +134,12 @@ unsigned lb_explored_scope(const struct lb_explored_ask *ask)
     /* Perhaps no worker may have two locks: then a wait for the second one is no break. */
     const unsigned beside =
         LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED);
-    /* Nor is a wait until one clock has the time that another clock wrote. */
+    /* Nor is a wait until one clock has the time that another clock wrote, but of an item that was
+     * given back: its worker wants it done now. */
     const unsigned apart = beside | LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE) |
-                           LB_G_BIT(LB_G_KEY_LIMIT);
+                           LB_G_BIT(LB_G_KEY_LIMIT) | LB_G_BIT(LB_G_NO_LOSS);
+    if (ask->apart)
+        return LB_G_BIT(LB_G_PROGRESS);
     if (ask->resources > 1)
         return beside;
     return ask->ahead || ask->behind ? apart : ~0u;
@@ -166,7 +170,8 @@ static void take_findings(const struct lb_cell *cell, const struct lb_explored *
         }
         snprintf(
             finding->reason, sizeof finding->reason, "%s",
-            is_beside ? cell->explored.resources > 1
+            is_beside ? cell->explored.apart ? "each worker has a lock of its own"
+                        : cell->explored.resources > 1
                             ? "each worker has two locks at once, and the protocol may allow one"
                             : "the workers' clocks are far from the server's: work may be late"
             : is_bounded && !is_out_of_reach
@@ -242,6 +247,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .cancels = cell->explored.cancels,
         .others = cell->explored.others,
         .again = cell->explored.again,
+        .apart = cell->explored.apart,
         .whole = cell->explored.whole,
         .skew_ms = (cell->explored.skew + cell->explored.ahead - cell->explored.lag -
                     cell->explored.behind) *

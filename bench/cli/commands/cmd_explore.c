@@ -111,15 +111,21 @@ static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_e
             plan->period_ms = LB_EXPLORE_FAR * plan->ttl_ms;
         else if (n == 5 && strncmp(text, "again", n) == 0)
             plan->again = true;
+        else if (n == 5 && strncmp(text, "apart", n) == 0)
+            plan->apart = true;
         else if (n == 5 && strncmp(text, "equal", n) == 0)
             lb_explore_equal_times(plan, lb_unix_ms());
         else
             return lb_fail(err, LB_E_USAGE,
                            "option --also: '%.*s' is not errors, cancels, others, skew, lag, "
-                           "ahead, behind, period, equal or again",
+                           "ahead, behind, period, equal, again or apart",
                            (int)n, text);
         text += n + (text[n] == ',');
     }
+    if (plan->apart && (plan->rounds > 1 || plan->resources < plan->workers))
+        return lb_fail(err, LB_E_USAGE,
+                       "option --also: apart needs one round, and as many --resources as "
+                       "--workers");
     return 0;
 }
 
@@ -251,9 +257,10 @@ static int check_shape(const struct lb_args *args, const struct lb_strategy *str
     const struct {
         const char *option, *text;
         enum lb_shape shape;
-    } owned[] = {{"readers", own->readers, LB_LOCK}, {"capacity", own->capacity, LB_LOCK},
-                 {"items", own->items, LB_QUEUE},    {"batch", own->batch, LB_QUEUE},
-                 {"frees", own->frees, LB_QUEUE},    {"producers", own->producers, LB_QUEUE}};
+    } owned[] = {{"readers", own->readers, LB_LOCK},    {"capacity", own->capacity, LB_LOCK},
+                 {"items", own->items, LB_QUEUE},       {"batch", own->batch, LB_QUEUE},
+                 {"frees", own->frees, LB_QUEUE},       {"producers", own->producers, LB_QUEUE},
+                 {"resources", own->resources, LB_LOCK}};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         if (owned[i].text != NULL && owned[i].shape != strategy->shape)
             return lb_fail(err, LB_E_USAGE, "option --%s: has no meaning for %s, a %s",

@@ -32,7 +32,7 @@ bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole)
     return true;
 }
 
-enum { NUMBERS = 26 };
+enum { NUMBERS = 27 };
 
 static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS])
 {
@@ -48,7 +48,8 @@ static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS
                                        ask->deaths,    ask->ticks,
                                        ask->cuts,      ask->whole,
                                        ask->leaves,    ask->ahead,
-                                       ask->behind,    ask->again};
+                                       ask->behind,    ask->again,
+                                       ask->apart};
     memcpy(ret, numbers, sizeof numbers);
 }
 

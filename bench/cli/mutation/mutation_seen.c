@@ -151,7 +151,7 @@ static bool has_batch(const struct lb_explored_ask *ask)
 
 static bool has_resources(const struct lb_explored_ask *ask)
 {
-    return ask->resources > 1;
+    return ask->resources > 1 && !ask->apart;
 }
 
 static bool has_others(const struct lb_explored_ask *ask)

@@ -187,12 +187,13 @@ static int take_lock(struct script *script, struct lb_error *err)
     return r == LB_TIMEOUT && lb_strategy_has(plan, LB_S_CANCEL) ? leave_line(script, err) : r;
 }
 
-/* Acquires the resource and those behind it, and releases them in the opposite order. */
+/* Acquires the resource and those behind it, and releases them in the opposite order. A worker with
+ * a resource of its own keeps it: another one that waits for it waits for ever. */
 static int lock_round(struct script *script, uint32_t resource, struct lb_error *err)
 {
     struct lb_task *task = script->task;
     const uint32_t n_resources = task->actor.plan->n_resources;
-    bool is_only = n_resources == 1;
+    const bool is_only = n_resources == 1, is_apart = task->testbed->plan.apart;
     script->request.resource = resource;
     int r = take_lock(script, err);
     if (r != LB_OK)
@@ -206,6 +207,8 @@ static int lock_round(struct script *script, uint32_t resource, struct lb_error 
     r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
     if (r >= 0)
         r = renew(script, NULL, err);
+    if (is_apart)
+        return r;
     if (r == LB_OK && resource + 1 < n_resources) {
         task->op.holds = false;
         r = lock_round(script, resource + 1, err);
@@ -520,6 +523,7 @@ static int operate_at_end(struct lb_task *task, struct lb_error *err)
 static int play_round(struct script *script, uint32_t round, struct lb_error *err)
 {
     struct lb_task *task = script->task;
+    uint32_t n_resources = task->actor.plan->n_resources;
     bool ends;
     int r;
     switch (task->role) {
@@ -534,7 +538,8 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
         ends = round + 1 == task->testbed->rounds;
         script->gives_up = task->testbed->plan.cancels && (round == 0 || !ends);
         if (task->actor.plan->strategy->shape == LB_LOCK)
-            return lock_round(script, 0, err);
+            return lock_round(script, task->testbed->plan.apart ? task->number % n_resources : 0,
+                              err);
         if (round < task->testbed->plan.frees)
             return queue_round(script, LB_OP_FREE, err);
         if (!task->testbed->plan.errors)

@@ -340,8 +340,8 @@ static uint32_t played_sections(const struct lb_explore_plan *plan)
 int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
-    if (plan->relation != LB_RELATION_ROWS || plan->whole || lb_testbed_has_programs(testbed) ||
-        testbed->has_rules)
+    if (plan->relation != LB_RELATION_ROWS || plan->whole || plan->resources > 1 ||
+        lb_testbed_has_programs(testbed) || testbed->has_rules)
         return 0;
     testbed->has_rules = true;
     const unsigned local = lb_guarantees_with(LB_GUARANTEE_IS_OF_ONE_ITEM);
@@ -534,7 +534,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         testbed->random_line = lb_find_random(testbed->program, played_sections(plan));
     testbed->fixes_time = lb_testbed_fixes_time(testbed);
     testbed->is_born_with_time = is_born_with_time(testbed->program);
-    testbed->are_alike = !plan->distinct && plan->skew_ms == 0 &&
+    testbed->are_alike = !plan->distinct && !plan->apart && plan->skew_ms == 0 &&
                          !(plan->errors && plan->rounds > 1) && !is_guest &&
                          plan->relation <= LB_RELATION_TABLES &&
                          ((plan->without & LB_WITHOUT_NAMES) != 0 ||
