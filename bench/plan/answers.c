@@ -134,11 +134,16 @@ static void answer_places(struct lb_plan *plan)
             plan->fit.largest_n, LB_USL_MAX_REACH * plan->fit.largest_n);
 }
 
+static const char *arrivals_of(const struct lb_plan *plan)
+{
+    return plan->question->even ? "evenly spaced" : "random (Poisson)";
+}
+
 static void answer_slo(struct lb_plan *plan)
 {
     const struct lb_slo *slo = &plan->question->slo;
     char low[32], high[32] = "";
-    const char *arrivals = plan->question->even ? "evenly spaced" : "random (Poisson)";
+    const char *arrivals = arrivals_of(plan);
     lb_format_count(plan->slo_rate.value, low, sizeof low);
     if (isfinite(plan->slo_rate.interval.high))
         lb_format_count(plan->slo_rate.interval.high, high, sizeof high);
@@ -295,9 +300,10 @@ static void answer_need(struct lb_plan *plan)
         snprintf(fewer, sizeof fewer, "; %.0f did not%s (%.200s)", n - 1, some, need->reason);
     const struct lb_estimate estimate = {n, {n, n, 0}};
     give(add(plan, "workers", LB_PLAN_ANSWERED,
-             "%s/s need %.0f worker%s under %s, measured in open loop: %.0f kept it in %d of %d "
-             "runs (at most %s)%s.",
-             rate, n, plural(n), slo, n, LB_PLAN_CONFIRM, LB_PLAN_CONFIRM,
+             "%s/s need %.0f worker%s under %s, measured in open loop with %s arrivals: %.0f kept "
+             "it in "
+             "%d of %d runs (at most %s)%s.",
+             rate, n, plural(n), slo, arrivals_of(plan), n, LB_PLAN_CONFIRM, LB_PLAN_CONFIRM,
              lb_format_ns(need->worst_ns, worst, sizeof worst), fewer),
          &estimate);
 }

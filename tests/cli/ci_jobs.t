@@ -79,7 +79,7 @@ like(slurp("$right[0]/lock.html"), qr/<html/, 'github: the page');
 my @wrong = repository('wrong', open_door());
 my ($status, $said) = step(@wrong, $step{'Does it keep its promises?'});
 is($status, 1, 'github: a lock that is open fails the job') or diag $said;
-like($said, qr/^::error::open-door sqlite mutex-hot exclusive: /m, 'github: with an annotation');
+like($said, qr/^::error file=lock\.sql::open-door sqlite mutex-hot exclusive: /m, 'github: with an annotation at its file');
 like(slurp("$wrong[0]/verify.tap"), qr/^not ok 1 - open-door/m, 'github: and the lines are kept');
 ($status, $said) = step(@wrong, $step{Report});
 is($status, 0, 'github: there is a report all the same') or diag $said;
@@ -93,6 +93,16 @@ for my $n (0 .. 2) {
 like(slurp("$right[0]/$_.xml"), qr/<testsuites [^>]*failures="0"/, "gitlab: the report of its tests: $_") for qw(verify faults);
 ($status) = step(@wrong, $gitlab[0]);
 is($status, 1, 'gitlab: a lock that is open fails the job');
+
+# A request that repairs the lock: the old file is no measure.
+spew("wrong/lock.sql", slurp(good_lock()));
+for my $text ($step{'Is it slower than before?'}, $gitlab[2]) {
+    system 'rm', '-rf', "$wrong[0]/compare";
+    ($status, $said) = step(@wrong, $text);
+    is($status, 0, 'a lock that is repaired passes') or diag $said;
+    ok(!-e "$wrong[0]/compare", '... and is not compared with the broken one');
+}
+spew("wrong/lock.sql", slurp(open_door()));
 
 # The job for the next version of the server.
 my %next = map { @$_ } github_steps(slurp("$source/examples/ci/next-server.yml"));

@@ -115,7 +115,7 @@ is(() = $err =~ /^# not ok/mg, 1, 'tap: once');
     local $ENV{GITHUB_ACTIONS} = 'true';
     my $name = spew('100%door.sql', slurp($door));
     (undef, undef, $err) = lockbench('verify', '-s', $name, @short);
-    like($err, qr/^::error::$failed: worker [^\n]* together; again: [^\n]*100%25door\.sql[^\n]*$/m,
+    like($err, qr/^::error file=[^:]*%25door\.sql::$failed: worker [^\n]* together; again: [^\n]*100%25door\.sql[^\n]*$/m,
         'tap: an annotation in a workflow of GitHub');
 }
 (undef, undef, $err) = lockbench('verify', '-s', $lock, @short);

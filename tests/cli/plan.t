@@ -51,7 +51,7 @@ like($out, qr/^pthread-mutex on memory, mutex-hot: /m, 'what was planned');
 like($out, qr/^workers +runs +success\/s/m, 'the points');
 like($out, qr/^ +6 +1 +\d/m, 'the last of them');
 like($out, qr{^  3 workers carry [\d.]+k?/s(?: \(95 %: |, as measured)}m, 'what the workers carry');
-like($out =~ s/\s+/ /gr, qr{ 100/s need 1 worker under p50<30ms, measured in open loop: 1 kept it in 3 of 3 runs \(at most }, 'how many the demand needs');
+like($out =~ s/\s+/ /gr, qr{ 100/s need 1 worker under p50<30ms, measured in open loop with random \(Poisson\) arrivals: 1 kept it in 3 of 3 runs \(at most }, 'how many the demand needs');
 like($out, qr{^doubtful\n  (?s:.)*was run once}m, '... which is why');
 like($out =~ s/\s+/ /gr, qr{ A million jobs cost 1 at 100/s with 1 worker \(0\.36 an hour\)\. A day costs 8\.64, also without a job\. },
     'the price of both');

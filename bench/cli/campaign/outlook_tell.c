@@ -228,7 +228,7 @@ static void print_bounded(const struct lb_outlook *outlook, const struct lb_repo
 /* Tests that are impossible for this file or on this server. They have no cell. */
 static void print_left_out(const struct lb_outlook *outlook, FILE *out)
 {
-    const char *separator = "; cannot be asked: ";
+    const char *separator = "; left out: ";
     for (size_t i = 0; i < outlook->n_asks; i++) {
         const struct lb_ask *ask = &outlook->asks[i];
         if (!ask->is_left_out || ask->is_deferred)

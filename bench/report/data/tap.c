@@ -52,7 +52,14 @@ static void diagnose(const struct lb_sink_state *state, const struct lb_cell *ce
 {
     const char *value = getenv("GITHUB_ACTIONS");
     bool workflow = value != NULL && strcmp(value, "true") == 0;
-    const char *parts[] = {workflow ? "::error::" : "# not ok: ",
+    const bool is_file = lb_strategy_find(cell->strategy->name) != cell->strategy;
+    const char *path = cell->strategy_path;
+    path += strncmp(path, "./", 2) == 0 ? 2 : 0; /* GitHub knows paths from the top */
+    const char *parts[] = {!workflow ? "# not ok: "
+                           : is_file ? "::error file="
+                                     : "::error",
+                           workflow && is_file ? path : "",
+                           workflow ? "::" : "",
                            cell->name,
                            " ",
                            cell->engine,
@@ -74,8 +81,13 @@ static void diagnose(const struct lb_sink_state *state, const struct lb_cell *ce
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (i % 2 == 0)
             fputs(parts[i], whole);
-        else /* a "%" begins an escape in a workflow command of GitHub's */
-            lb_print_clean(whole, parts[i], workflow ? "%" : "", (const char *const[]){"%25"});
+        else /* a "%" begins an escape in a workflow command of GitHub's, and "," and ":" end a path
+              */
+            lb_print_clean(whole, parts[i],
+                           !workflow ? ""
+                           : i == 1  ? "%,:"
+                                     : "%",
+                           (const char *const[]){"%25", "%2C", "%3A"});
     fputc('\n', whole);
     if (fclose(whole) == 0) {
         fflush(state->out);              /* a reader of both sees them in their order */
