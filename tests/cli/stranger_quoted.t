@@ -53,6 +53,20 @@ like($fix, qr/^a waiter in the line keeps back those behind/, '... and the advic
 is($status, 0, '... and not where the dead do not count') or diag $out, $err;
 like($out, qr/explore\+crash, 2 workers .* [1-9]\d* schedules run/, '... which died') or diag $out;
 
+# A waiter whose polls write the time, as a sign of life, is in vain as well. One that counts its polls may be let in later.
+my ($live) = $text =~ /^-- name: acquire (.* when seen=live\n.*?)\n\n/ms;
+(my $polls = $live) =~ s/ AND until_ms > :now\)/)/ or die 'no time';
+(my $writing = $text) =~ s/\Q$live\E/$polls/;
+(my $counting = $writing) =~ s/^UPDATE line SET (?=until_ms)/UPDATE line SET polls = polls + 1, /m or die 'no poll';
+$counting =~ s/^(CREATE TABLE line \(.*?, )(?=until_ms)/$1polls INTEGER NOT NULL DEFAULT 0, /m or die 'no table';
+for (['writes the time', $writing, 1], ['counts', $counting, 0]) {
+    my ($what, $sql, $wanted) = @$_;
+    ($status, $out, $err) = lockbench('explore', '-s', spew('polls.sql', $sql), '-d', 'sqlite:', '-q', '--steps', 'clock,crash', '--first', '--time', '3s');
+    is($status, $wanted, "a poll that $what: status") or diag $out, $err;
+    $wanted ? like($out, qr/^ +progress +violated$/m, '... by progress') : unlike($out, qr/violated/, '... and nothing is violated');
+    like($out, qr/schedules? run/, '... of explored schedules');
+}
+
 # Without a lease, or where recover clears the line, the dead may block the others for ever.
 unlike((lockbench('verify', '-s', "$folder/line-cancel.sql", '-d', 'sqlite:', '--plan'))[1], qr/explore\+crash/, 'no lease: no waiter dies');
 $text =~ s/^(-- name: teardown)/-- name: recover [sqlite]\nDELETE FROM line WHERE until_ms < :now;\n\n$1/m or die 'no teardown';

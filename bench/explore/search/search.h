@@ -133,6 +133,8 @@ struct lb_system {
     int (*left)(void *arg, uint64_t *ret, struct lb_error *err);
     /* Bits of the workers that have what they asked for. */
     uint32_t (*holders)(void *arg);
+    /* Bits of the workers that were refused, learned nothing, and would ask again; may be NULL. */
+    uint32_t (*tired)(void *arg);
 };
 
 struct lb_search_result;

@@ -125,13 +125,16 @@ static unsigned disturb(struct turns *turns, uint32_t enabled)
     return LB_MOVES;
 }
 
-static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holders)
+/* tired: bits of the workers that only time can help. After a fault it passes for them. */
+static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holders, uint32_t tired)
 {
     bool is_granted = lb_has(holders & ~turns->holders, turns->worker);
     turns->holders = holders;
     if (is_granted && turns->phase == GOES_ON)
         turns->served |= 1u << turns->worker;
-    turns->is_over = turns->is_over || ends_turn(turns, enabled, is_granted);
+    bool is_tired = turns->is_disturbed && turns->phase == GOES_ON &&
+                    lb_has(tired, turns->worker) && lb_has(enabled, LB_MOVE_CLOCK);
+    turns->is_over = turns->is_over || is_tired || ends_turn(turns, enabled, is_granted);
     if (!turns->is_over) {
         turns->n_made++;
         return turns->worker;
@@ -140,7 +143,7 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
     if (move < LB_MOVES)
         return move;
     bool is_gone = turns->is_disturbed && turns->worker == turns->stopped;
-    bool waits = !is_gone && !lb_has(enabled, turns->worker);
+    bool waits = !is_gone && (is_tired || !lb_has(enabled, turns->worker));
     /* After a fault at once, or once the others wait: a waiter may count from when it looked. */
     bool is_due = holders != 0 || waits || (turns->is_disturbed && !turns->to_the_end);
     is_due = is_due && !(turns->is_late && turns->phase == OPENS);
@@ -166,7 +169,8 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
 static unsigned choose_in_turns(void *arg, const struct lb_path *path, uint32_t enabled)
 {
     struct turns *turns = arg;
-    unsigned move = next_turn(turns, enabled, path->system->holders(path->arg));
+    uint32_t tired = path->system->tired != NULL ? path->system->tired(path->arg) : 0;
+    unsigned move = next_turn(turns, enabled, path->system->holders(path->arg), tired);
     turns->has_met = turns->has_met || (turns->phase != OPENS && move != turns->stopped);
     return move;
 }

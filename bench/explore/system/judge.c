@@ -530,6 +530,42 @@ static void describe(struct lb_testbed *testbed, uint32_t waiting, char *text, s
     }
 }
 
+/* True if the task is the only one that has not ended, of a lock, and others have died before. */
+static bool waits_for_dead(const struct lb_testbed *testbed, const struct lb_task *task)
+{
+    if (testbed->plan.strategy->shape != LB_LOCK || testbed->n_deaths == 0 || !testbed->outlived ||
+        !task->has_seen || !task->saw_it_outlived)
+        return false;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        if (&testbed->tasks[i] != task && testbed->tasks[i].state != LB_TASK_FINISHED)
+            return false;
+    return true;
+}
+
+int lb_testbed_count_vain(struct lb_testbed *testbed, struct lb_task *task, struct lb_error *err)
+{
+    uint64_t left = 0;
+    if (!task->refused.is_refused)
+        return 0;
+    if (!waits_for_dead(testbed, task)) {
+        task->n_vain = 0;
+        return 0;
+    }
+    int r = lb_testbed_left(testbed, &left, err);
+    task->n_vain = task->n_vain > 0 && left == task->left ? task->n_vain + 1 : 1;
+    task->left = left;
+    return r;
+}
+
+uint32_t lb_testbed_in_vain(const struct lb_testbed *testbed)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        if (testbed->tasks[i].gave_up && testbed->tasks[i].n_vain > 1)
+            bits |= 1u << i;
+    return bits;
+}
+
 /* An engine ends deadlocks. If a worker has died, or does not know the outcome of its commit, the
  * others may wait for its lock: in vain only if neither the end of the session nor, for a lease,
  * time frees it. */

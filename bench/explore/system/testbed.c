@@ -172,6 +172,7 @@ static void reset_task(struct lb_task *task)
     task->finished = task->may_go = task->gave_up = task->give_up = false;
     task->is_cut = task->is_lost = false;
     task->has_seen = task->saw_it_outlived = false;
+    task->n_vain = 0;
     task->tx_writes = task->tx_locks = 0;
     task->tx_changed = task->tx_is_split = task->tx_keeps_snapshot = task->own_is_last = false;
     task->try_moves = task->n_refusals = 0;
@@ -612,7 +613,17 @@ static int testbed_move(void *arg, unsigned move, struct lb_moved *ret, struct l
     }
     ret->is_choice = had_choice(testbed, mover);
     testbed->n_moves++;
-    return 0;
+    return mover != NULL ? lb_testbed_count_vain(testbed, mover, err) : 0;
+}
+
+static uint32_t testbed_tired(void *arg)
+{
+    struct lb_testbed *testbed = arg;
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        if (testbed->tasks[i].has_seen && testbed->tasks[i].n_refusals > 0)
+            bits |= 1u << i;
+    return bits;
 }
 
 static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err)
@@ -624,7 +635,10 @@ static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struc
     if (r != 0)
         return r;
     uint64_t n_stood_still = testbed->n_stuck + testbed->n_deadlocks;
-    unsigned stuck = ending == LB_END_STUCK ? lb_testbed_stuck(testbed, waiting) : 0;
+    if (ending == LB_END_DONE)
+        waiting = lb_testbed_in_vain(testbed);
+    bool is_stuck = ending == LB_END_STUCK || (ending == LB_END_DONE && waiting != 0);
+    unsigned stuck = is_stuck ? lb_testbed_stuck(testbed, waiting) : 0;
     bool ended = ending == LB_END_DONE || ending == LB_END_STUCK, gave_up = false;
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         gave_up = gave_up || testbed->tasks[i].gave_up;
@@ -666,4 +680,5 @@ const struct lb_system lb_testbed_system = {.reset = testbed_reset,
                                             .move = testbed_move,
                                             .end = testbed_end,
                                             .left = lb_testbed_left,
-                                            .holders = testbed_holders};
+                                            .holders = testbed_holders,
+                                            .tired = testbed_tired};

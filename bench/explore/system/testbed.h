@@ -150,6 +150,8 @@ struct lb_task {
     int last_refusal;          /* enum lb_answer of the last refused try, LB_OK: none */
     bool has_seen; /* asked since the last death or cut, was refused, and learned nothing new */
     bool saw_it_outlived; /* ... and a lease has passed since */
+    unsigned n_vain; /* refused tries since then that left the tables alike, times aside, ... */
+    uint64_t left;   /* ... as this digest, with no other worker there */
 
     const struct lb_bag *memory; /* of its script, while it is in one: what a lock's answers said */
     char *story;                 /* its answers, without refused tries; NULL: not wanted */
@@ -417,6 +419,11 @@ int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error 
  * Counts it and sets the reason.
  * waiting: bits of the refused. */
 unsigned lb_testbed_stuck(struct lb_testbed *testbed, uint32_t waiting);
+/* To be called at the end of each move. A try that only writes the time, as a sign of life, changes
+ * nothing: after two such tries with no other worker there, the next one is refused as well. */
+int lb_testbed_count_vain(struct lb_testbed *testbed, struct lb_task *task, struct lb_error *err);
+/* Bits of the tasks that gave up after such tries. */
+uint32_t lb_testbed_in_vain(const struct lb_testbed *testbed);
 
 /* Items have different payloads: a put may refuse one that equals another. */
 static inline int lb_testbed_put(struct lb_operator *op, int64_t id, struct lb_error *err)
