@@ -27,6 +27,12 @@ like($err, qr/put-batch: once-only refuses single items \(:unique_key\)/, '... i
 like($out, qr/^  unique +not tested/m, 'explore puts no two items of a key, and says that it did not test it') or diag $out;
 
 my $text = slurp($file);
+my $alike = spew('alike.sql', $text =~ s/ON job \(once\)/ON job (length(once))/r);
+($status, $out, $err) = lockbench('explore', '-s', $alike);
+is($status, 1, 'an index that takes different keys for one: the refusal of an item that was put first is a violation') or diag "$out$err";
+like($out, qr/unique is violated: the put of item 2 .* was refused as a duplicate/, '... in words');
+($status, $out, $err) = lockbench('verify', '-s', $alike, '--budget', '20s', '-q');
+is($status, 1, '... also for verify') or diag "$out$err";
 for my $case (
     ['until.sql', $text =~ s/^-- unique: until-done\n//mr, qr/until\.sql:\d+: claims unique, and does not state how long .*-- unique: until-done/],
     ['word.sql', $text =~ s/^-- unique: until-done/-- unique: for-ever/mr, qr/word\.sql:\d+: unique: "for-ever" is neither until-done, nor until-claimed/],

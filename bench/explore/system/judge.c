@@ -111,7 +111,8 @@ static int keep_pace(void *arg, const struct lb_step *step, struct lb_error *err
                                 testbed->clock_ms, err);
 }
 
-static void ignore(void *arg, const struct lb_step *step, int answer, const struct lb_rows *rows)
+void lb_testbed_ignore_answer(void *arg, const struct lb_step *step, int answer,
+                              const struct lb_rows *rows)
 {
     (void)arg;
     (void)step;
@@ -124,7 +125,8 @@ static const char *rewrite(void *arg, const char *native)
     return lb_testbed_native(arg, native);
 }
 
-static const struct lb_gate drain_gate = {.before = keep_pace, .after = ignore, .rewrite = rewrite};
+static const struct lb_gate drain_gate = {
+    .before = keep_pace, .after = lb_testbed_ignore_answer, .rewrite = rewrite};
 
 /* All workers have ended. Time ends the leases of the dead, and an operator frees what they have.
  * A freed item may be due some time later. */

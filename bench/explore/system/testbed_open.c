@@ -174,15 +174,6 @@ static int remember(void *arg, const struct lb_step *step, struct lb_error *err)
     return 0;
 }
 
-static void forget_answer(void *arg, const struct lb_step *step, int answer,
-                          const struct lb_rows *rows)
-{
-    (void)arg;
-    (void)step;
-    (void)answer;
-    (void)rows;
-}
-
 /* Items of another class, of which the history knows nothing: one is done, one has failed, one is
  * in hand, and one is ready. */
 static int put_others(struct lb_testbed *testbed, struct lb_error *err)
@@ -218,6 +209,7 @@ static int put_others(struct lb_testbed *testbed, struct lb_error *err)
 static int put_items(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_flow *flow = testbed->plan.strategy->flow;
+    const bool is_judged = (testbed->plan.strategy->claims & LB_G_BIT(LB_G_UNIQUE)) != 0;
     testbed->control_actor = (struct lb_actor){
         .plan = testbed->program_before != NULL ? &testbed->plan_before : &testbed->strategy_plan,
         .session = &testbed->control,
@@ -233,8 +225,10 @@ static int put_items(struct lb_testbed *testbed, struct lb_error *err)
     int r = flow->open(&testbed->control_actor, err);
     if (r == LB_OK && testbed->plan.others)
         r = put_others(testbed, err);
-    for (uint32_t i = 0; i < testbed->plan.items && r == LB_OK; i++)
+    for (uint32_t i = 0; i < testbed->plan.items && r == LB_OK; i++) {
         r = lb_testbed_put(&testbed->control_op, (int64_t)i + 1, err);
+        r = r == LB_DUPLICATE && is_judged ? LB_OK : r; /* of different keys none may be refused */
+    }
     if (r > LB_OK)
         r = lb_fail(err, LB_E_ENV, "an item could not be put: %s %s", lb_answer_name(r),
                     testbed->control.message);
@@ -487,8 +481,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     lb_log_in_memory(&testbed->control_log, testbed->n_tasks, testbed->control_events,
                      LB_TASK_EVENTS);
-    testbed->setup_gate =
-        (struct lb_gate){.before = remember, .after = forget_answer, .rewrite = rewrite_for_setup};
+    testbed->setup_gate = (struct lb_gate){
+        .before = remember, .after = lb_testbed_ignore_answer, .rewrite = rewrite_for_setup};
     testbed->control.gate = &testbed->setup_gate;
     testbed->control.gate_arg = testbed;
     testbed->plan_before = testbed->strategy_plan;
