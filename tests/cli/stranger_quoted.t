@@ -38,6 +38,14 @@ for (['returned', 'retry=one', 'retry=mine', 'no-duplicate', ['UPDATE parcel SET
     is((lockbench(@file, $right))[0], 0, "$name, $right: not accused");
 }
 
+# An item that is retried comes to a state that claim does not look for: of two items in hand, too.
+my $hidden = slurp("$folder/returned.sql") =~ s/driver = NULL, from_ms = :now \+ :delay_ms WHERE no = :id/driver = '', from_ms = :now + :delay_ms WHERE no = :id/r;
+($status, $out) = lockbench('verify', '-s', spew('hidden.sql', $hidden), '-d', 'sqlite:', '-q', '--budget', '6s');
+my ($change, @shown) = said($out, 'no-loss');
+is((grep { /^UPDATE parcel SET driver = :worker, turn/ } @shown), 1, 'a retry that claim does not find: the claim is quoted') or diag $out;
+is((grep { /^UPDATE parcel SET driver = '', from_ms/ } @shown), 1, '... and the retry');
+like($change, qr/claim (?:must )?look for the values that (?:free, or retry,|retry) leaves/, '... and the advice');
+
 # --- a waiter that dies in line ---
 (my $text = slurp("$folder/dead-waiter.sql")) =~ s/^-- claims: .*/-- claims: exclusive, progress/m or die 'no claims';
 my @line = ('-s', spew('dead-waiter.sql', $text), '-d', 'sqlite:', '-q');

@@ -87,9 +87,16 @@ struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guaran
     const bool is_lost = guarantee == LB_G_NO_LOSS;
     if (cell->is_explored && is_lost && cell->explored.batch > 1)
         return (struct lb_advice){
-            .quotes = {&outlook->end, &outlook->free, &outlook->error},
-            .text = "the end of one item ends another of the same worker, which is then neither "
-                    "done nor claimable: let each end name its own item alone (AND id = :id)"};
+            .quotes = {&outlook->end, &outlook->free, &outlook->error,
+                       cell->explored.frees > 0 ? &outlook->begin : NULL},
+            .text = cell->explored.frees > 0
+                        ? "the end of one item ends another of the same worker, which is then "
+                          "neither done nor claimable: let each end name its own item alone (AND "
+                          "id = :id). Or an item that comes back is not found: let claim look for "
+                          "the values that free, or retry, leaves"
+                        : "the end of one item ends another of the same worker, which is then "
+                          "neither done nor claimable: let each end name its own item alone (AND "
+                          "id = :id)"};
     bool frees_several = cell->is_explored ? cell->explored.batch > 1 && cell->explored.frees > 0
                                            : s->batch > 1 && s->free_share > 0;
     if (cell->is_explored && !frees_several)
