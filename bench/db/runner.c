@@ -494,8 +494,9 @@ static int run_once(struct lb_runner *runner, enum lb_section_name name, bool en
     if (section->answer + 1 < section->n_statements)
         r = clean_up(runner, name, progress, r, err);
     r = settle(runner, name, had_tx, ends_hold, progress->result, r, err);
-    runner->n_parted +=
-        name == LB_S_CLAIM && progress->has_kept && progress->result->by_engine && is_contention(r);
+    bool is_half = progress->has_kept && progress->result->by_engine && is_contention(r);
+    runner->n_halves += is_half;
+    runner->n_parted += is_half && name == LB_S_CLAIM;
     return r;
 }
 

@@ -20,7 +20,7 @@ my @todo = map { [split /\t/] } grep { !/^file\t/ } split /\n/, slurp("$folder/t
 # one defect, one is tested.
 my %needs_all = map { ("$_.sql" => 1) } qw(rescue-listed pruned-hidden shedlock-dbtime lease-late);
 if (!$ENV{LB_TEST_SOAK}) {
-    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows|clocks|fences|orders|in-line|stuck|position|greedy|drawn|failed-late|nacked|group-lease|rw-lease|give-up|dead-waiter|families|delayed|parted-moves|two-)/;
+    my $spared = qr/^(?:visib|operator|looked|heart|oban|pruned-alive|copy-skip-locked-nofence|retried|insert|grouped|at-most|semaphore|prolonged|takeover|gate|own-rows|clocks|fences|orders|in-line|stuck|position|greedy|drawn|failed-late|nacked|group-lease|rw-lease|give-up|dead-waiter|families|janitor|delayed|parted-moves|two-)/;
     @todo = grep { $_->[0] !~ $spared && ($_->[3] ne 'right' || $_->[0] =~ /^(?:copy|pgmq)/) } @todo;
     @todo = ((grep { $needs_all{ $_->[0] } } @todo), (grep { !$needs_all{ $_->[0] } } @todo));
 }

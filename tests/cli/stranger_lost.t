@@ -98,4 +98,14 @@ for (['own', 0], ['name', 1]) {
     like($out, qr/VIOLATED group-exclusive/, '... by group-exclusive') if $wanted;
 }
 
+# A recovery commits its first statement, and its second one is refused: it was no failure without an effect.
+for (['finished', 0], ['idle', 1]) {
+    my ($clean, $wanted) = @$_;
+    ($status, $out, $err) = lockbench('explore', '-s', "$folder/janitor.sql", '--opt', "clean=$clean", '-d', 'sqlite:', '--rescuers', 1,
+        '--steps', 'clock', '--items', 1);
+    is($status, $wanted, "a recovery of two commits, clean=$clean: exit status") or diag $out, $err;
+    like($out, qr/^  no-duplicate +held$/m, '... what it gave back is claimed again');
+    like($out, qr/^  no-loss +@{[$wanted ? 'violated' : 'held']}$/m, '... and no-loss is judged');
+}
+
 done_testing();

@@ -520,7 +520,7 @@ static void waits_and_cpu_are_of_all_rounds(void **state)
         lb_cell_release(&f.cells[i]);
 }
 
-/* Where the waits tell nobody apart, the costs decide; where they do not either, that is said. */
+/* If the waits show no difference, the costs decide. The choice says if they show none either. */
 static void alike_waits_leave_the_choice_to_the_cost(void **state)
 {
     (void)state;

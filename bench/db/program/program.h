@@ -358,6 +358,7 @@ struct lb_runner {
     struct lb_runner_statement *statements; /* private */
     unsigned ahead;                         /* private: the connection that all were prepared on */
     uint64_t n_parted; /* claims that changed something, committed it, and then met contention */
+    uint64_t n_halves; /* the same of all sections */
 };
 int lb_runner_init(struct lb_runner *runner, const struct lb_program *program,
                    struct lb_session *session, struct lb_error *err);

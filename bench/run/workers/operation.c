@@ -472,11 +472,14 @@ static int operate_class(struct lb_operator *op, enum lb_op which, enum lb_secti
     if (lacks(plan, section))
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s", plan->strategy->name,
                        lb_op_name((int)which));
+    const uint64_t n_halves = op->actor->runner.n_halves;
     invoke(op, which, 0, 0, age_ms, 0);
     int answer =
         take(op, which) ? plan->strategy->flow->class(op->actor, section, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = (uint8_t)which};
+    if (answer != LB_OK && op->actor->runner.n_halves > n_halves) /* it took some of the rows */
+        return finish_as(op, LB_M_RELEASE, &event, answer, LB_EV_INFO);
     return finish(op, LB_M_RELEASE, &event, answer);
 }
 
