@@ -15,7 +15,7 @@ my ($status, $out, $err) = lockbench('verify', '-s', $file, '-d', 'sqlite:', '--
 like($out, qr/^ +\d+ \Q$_\E /m, "$_ is planned") or diag $err for 'explore+crash', 'explore+free+crash';
 
 # Each section in two commits, and what shows it.
-my @free = ('--workers', '1', '--frees', '1');
+my @given = ('--workers', '1', '--frees', '1');
 for my $uri (grep { defined } 'sqlite:', $postgres) {
     my ($engine) = $uri =~ /^(\w+)/;
     for ([[], []], [[], \@free], [['--opt', 'claim=parted'], []], [['--opt', 'free=parted'], \@free]) {
@@ -107,5 +107,36 @@ for (['finished', 0], ['idle', 1]) {
     like($out, qr/^  no-duplicate +held$/m, '... what it gave back is claimed again');
     like($out, qr/^  no-loss +@{[$wanted ? 'violated' : 'held']}$/m, '... and no-loss is judged');
 }
+
+# The same of a free: it has given the item back, and its note is refused.
+my $noted = spew('noted.sql', <<'SQL');
+-- strategy: noted
+-- shape: queue
+-- claims: no-duplicate, no-loss, owner-release
+-- name: setup
+CREATE TABLE t (id INTEGER PRIMARY KEY, kind TEXT, payload TEXT, state INTEGER NOT NULL DEFAULT 0, n INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE note (id INTEGER);
+-- name: put
+WITH RECURSIVE x (i) AS (SELECT :id UNION ALL SELECT i + 1 FROM x WHERE i < :id + :n - 1)
+INSERT INTO t (id, kind, payload) SELECT i, :class, :payload FROM x;
+-- name: claim
+UPDATE t SET state = 1, n = n + 1 WHERE id IN (SELECT id FROM t WHERE kind = :class AND state = 0 ORDER BY id LIMIT :n)
+RETURNING id, payload, n AS token;
+-- name: complete
+UPDATE t SET state = 2 WHERE id = :id AND state = 1 AND n = :token;
+-- name: free
+-- require: row
+UPDATE t SET state = 0 WHERE id = :id AND state = 1 AND n = :token;
+INSERT INTO note VALUES (:id);
+-- name: teardown
+DROP TABLE t;
+DROP TABLE note;
+SQL
+my @given = ('-d', 'sqlite:', '--frees', 1, '--rounds', 2);
+($status, $out, $err) = lockbench('explore', '-s', $noted, @given);
+is($status, 0, 'a free of two commits: exit status') or diag $out, $err;
+like($out, qr/^  no-duplicate +held$/m, '... what it gave back is claimed again');
+($status, $out) = lockbench('explore', '-s', spew('kept.sql', slurp($noted) =~ s/SET state = 0 WHERE/SET state = 1 WHERE/r), @given);
+like($out, qr/^  no-loss +violated$/m, '... and what it does not give back is missed') or diag $out;
 
 done_testing();

@@ -68,6 +68,16 @@ static inline int finish(struct lb_operator *op, enum lb_measure measure, struct
                                               : LB_EV_FAIL);
 }
 
+/* The same of an operation of a section that may have committed a part of its changes before it was
+ * refused: n_halves is that of the runner before it. */
+static int finish_parts(struct lb_operator *op, struct lb_event *event, int answer,
+                        uint64_t n_halves)
+{
+    if (answer > LB_OK && op->actor->runner.n_halves > n_halves)
+        return finish_as(op, LB_M_RELEASE, event, answer, LB_EV_INFO);
+    return finish(op, LB_M_RELEASE, event, answer);
+}
+
 static inline uint8_t mode_flag(const struct lb_request *request)
 {
     return request->shared ? LB_EVF_SHARED : 0;
@@ -293,6 +303,7 @@ static int operate_item(struct lb_operator *op, enum lb_op which, enum lb_sectio
     if (lacks(plan, section))
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no %s", plan->strategy->name,
                        lb_op_name((int)which));
+    const uint64_t n_halves = op->actor->runner.n_halves;
     invoke(op, which, 0, (uint64_t)item->id, renewed_ms(op, which), 0);
     int answer =
         take(op, which) ? plan->strategy->flow->item(op->actor, section, item, err) : LB_TIMEOUT;
@@ -302,7 +313,7 @@ static int operate_item(struct lb_operator *op, enum lb_op which, enum lb_sectio
                              .arg = renewed_ms(op, which),
                              .flags = (uint8_t)(answer == LB_OK ? LB_EVF_EFFECTIVE : 0)};
     if (which == LB_OP_CLEAR_ERROR || !lb_strategy_holds_in_tx(plan))
-        return finish(op, LB_M_RELEASE, &event, answer);
+        return finish_parts(op, &event, answer, n_halves);
     /* Contention ends the claim of all its items: they are given back, and changes to them are
      * undone. The history shows it like a lost connection. */
     const struct lb_session *session = op->actor->session; /* NULL: none was lent */
@@ -478,9 +489,7 @@ static int operate_class(struct lb_operator *op, enum lb_op which, enum lb_secti
         take(op, which) ? plan->strategy->flow->class(op->actor, section, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     struct lb_event event = {.op = (uint8_t)which};
-    if (answer != LB_OK && op->actor->runner.n_halves > n_halves) /* it took some of the rows */
-        return finish_as(op, LB_M_RELEASE, &event, answer, LB_EV_INFO);
-    return finish(op, LB_M_RELEASE, &event, answer);
+    return finish_parts(op, &event, answer, n_halves);
 }
 
 int lb_operate_class(struct lb_operator *op, enum lb_op which, struct lb_error *err)
