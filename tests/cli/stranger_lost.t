@@ -15,7 +15,7 @@ my ($status, $out, $err) = lockbench('verify', '-s', $file, '-d', 'sqlite:', '--
 like($out, qr/^ +\d+ \Q$_\E /m, "$_ is planned") or diag $err for 'explore+crash', 'explore+free+crash';
 
 # Each section in two commits, and what shows it.
-my @given = ('--workers', '1', '--frees', '1');
+my @free = ('--workers', '1', '--frees', '1');
 for my $uri (grep { defined } 'sqlite:', $postgres) {
     my ($engine) = $uri =~ /^(\w+)/;
     for ([[], []], [[], \@free], [['--opt', 'claim=parted'], []], [['--opt', 'free=parted'], \@free]) {

@@ -1,4 +1,4 @@
--- Parcels that several drivers take by the armful. A parcel that nobody opened the door for is tried again later.
+-- Parcels that several drivers take by the armful. A parcel of a closed door is tried again later.
 -- retry=one puts that parcel back; retry=mine puts back all that its driver has, while the driver goes on with the others.
 -- Truth expected: one right; mine broken: no-duplicate.
 --

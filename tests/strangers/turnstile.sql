@@ -1,4 +1,4 @@
--- A turnstile: its row is locked before anybody inside is looked for. The level decides whether a worker that waited for
+-- A turnstile: its row is locked before the look inside. The level decides whether a worker that waited for
 -- the row sees the one that came in meanwhile. Truth expected: broken: exclusive; right with read committed.
 --
 -- strategy: turnstile

@@ -143,6 +143,27 @@ static void who_was_silent_for_a_lease_may_have_lost_its_place(void **state)
     expect(LB_G_FIFO, LB_V_VIOLATED);
 }
 
+/* It was granted nothing before, and another worker was told the lease's length. */
+static void who_was_silent_before_its_first_grant_may_have_lost_its_place(void **state)
+{
+    (void)state;
+    static const uint64_t ms = 1000000;
+    for (int polls = 0; polls < 2; polls++) {
+        history_init(&history, false);
+        history.model.lease = true;
+        enqueue(0, 5, 6, 1, 0);
+        enqueue(1, 7, 8, 2, 0);
+        for (uint64_t at = 5; at <= 30 && polls; at += 5)
+            add_op(&history, 0, LB_OP_ACQUIRE, at * ms, at * ms + 1, LB_EV_FAIL, 0, 0, 0, 0);
+        add_op(&history, 1, LB_OP_ACQUIRE, 20 * ms, 20 * ms + 1, LB_EV_OK, 0, 0, 10, 0);
+        release(&history, 1, 0, 20 * ms + 2, 20 * ms + 3);
+        if (!polls)
+            add_op(&history, 0, LB_OP_ACQUIRE, 30 * ms, 30 * ms + 1, LB_EV_FAIL, 0, 0, 0, 0);
+        history.model.end_ns = 31 * ms;
+        expect(LB_G_FIFO, polls ? LB_V_VIOLATED : LB_V_HELD);
+    }
+}
+
 static void what_is_judged_in_part_is_not_held(void **state)
 {
     (void)state;
@@ -517,6 +538,7 @@ int main(void)
         cmocka_unit_test(stale_writes_are_harm),
         cmocka_unit_test(tickets_are_kept),
         cmocka_unit_test(who_was_silent_for_a_lease_may_have_lost_its_place),
+        cmocka_unit_test(who_was_silent_before_its_first_grant_may_have_lost_its_place),
         cmocka_unit_test(what_is_judged_in_part_is_not_held),
         cmocka_unit_test(waits_have_a_bound),
         cmocka_unit_test(bounds_that_decide_nothing),

@@ -93,6 +93,25 @@ int lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32
     return 0;
 }
 
+static uint32_t first_lease_ms(const struct lb_span *span)
+{
+    for (const struct lb_event *e = span->events, *end = e + span->n; e < end; e++)
+        if (e->op == LB_OP_ACQUIRE && e->type == LB_EV_OK && e->arg > 0)
+            return e->arg;
+    return 0;
+}
+
+void lb_scan_others_lease(struct lb_scan *scan)
+{
+    const struct lb_history_view *history = scan->c->history;
+    if (!scan->has_ticket || scan->has_asked_others || !scan->c->model->lease)
+        return;
+    scan->has_asked_others = true;
+    for (size_t i = 0; i < history->n_logs; i++)
+        for (size_t s = 0; s < history->logs[i].n_spans && scan->lease_ms == 0; s++)
+            scan->lease_ms = first_lease_ms(&history->logs[i].spans[s]);
+}
+
 int lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns)
 {
     uint64_t from = lb_low(scan->alive_ns, scan->slack);

@@ -309,6 +309,8 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
 {
     struct lb_case *c = scan->c;
     c->logs[scan->log].n_attempts++;
+    if (type != LB_EV_OK)
+        lb_scan_others_lease(scan);
     int rc = lb_scan_miss_try(scan, scan->invoke->time_ns, end != NULL ? end->time_ns : c->end_ns);
     if (rc != 0)
         return rc;

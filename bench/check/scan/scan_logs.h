@@ -51,7 +51,8 @@ struct lb_scan {
     bool has_ticket;
     struct lb_waiter ticket; /* the place in line, while it has_ticket */
     uint64_t alive_ns;       /* when its last try, or its enqueue, was asked for */
-    uint32_t lease_ms;       /* of the last grant; 0: none was granted, or it is no lease */
+    uint32_t lease_ms;       /* of the last grant, or of another worker's; 0: none is known */
+    bool has_asked_others;   /* ... looked for among theirs */
     size_t first_unknown; /* of the log's acquires of unknown outcome, which may hold something */
     bool is_unclear;      /* its remaining holds are unknown */
     /* queues */
@@ -196,6 +197,8 @@ void lb_judge_late_waits(struct lb_case *c);
 
 /* The worker leaves its place in line, if it has one: granted at the event grant, or LB_NONE. */
 int lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant);
+/* A worker that was granted nothing yet was not told how long a lease is: another one was. */
+void lb_scan_others_lease(struct lb_scan *scan);
 /* A line may drop waiters that it has not heard of for a lease. If this one was silent for so long,
  * from the request of its last try to until_ns, its place may be lost. */
 int lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns);
