@@ -12,7 +12,7 @@ my $folder = "$ENV{LB_SOURCE}/tests/strangers";
 my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 my ($status, $out, $err);
 
-# What verify says of a guarantee that a file breaks: the quoted lines without definitions, and the advice.
+# The words of verify on a guarantee that a file breaks: the quoted lines without definitions, and the advice.
 sub said
 {
     my ($text, $guarantee) = @_;

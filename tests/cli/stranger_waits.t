@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# What waits for ever, or for a clock, though nothing is in its way: an item that no claim can mark, one that was given
-# back, and a lock that is free.
+# Waits without an end, or for a clock, with nothing in the way: of an item that no claim can mark, of one that was given
+# back, and of a lock that is free.
 use strict;
 use warnings;
 use FindBin;
@@ -12,7 +12,7 @@ my $folder = "$ENV{LB_SOURCE}/tests/strangers";
 my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 my ($status, $out, $err);
 
-# What is broken, and the question that shows it; and what differs from it a little, and is right.
+# Broken files, each with the question that shows the fault, and right files that differ a little.
 my @broken = (['chosen-again', 'no-loss', 'explore', ['look=any']], ['one-line', 'progress', 'explore\+own lock', ['ahead=all']],
     ['clocks-back', 'no-loss', 'explore\+ahead', ['back=worker']]);
 my @right = (['chosen-again', 'look=waiting'], ['chosen-again', 'look=head'], ['one-line', 'ahead=own'], ['one-line', 'ahead=lone'], ['clocks-back', 'back=server'],
@@ -45,7 +45,7 @@ for (@right) {
     like($out, qr/^ok \d+ - \S+ sqlite explore\+ahead no-loss$/m, '... what is given back is there') if "$file @options" eq 'clocks-back back=server';
 }
 
-# What is chosen by lot is another one the next time: nothing is lost.
+# A random choice is another one the next time: nothing is lost.
 ($status, $out) = lockbench('explore', '-s', "$folder/chosen-again.sql", '-d', 'sqlite:', '-q', '--opt', 'look=chance', '--time', '5s');
 like($out, qr/^ +no-loss +no violation found$/m, 'chosen by lot: not accused') or diag $out;
 
