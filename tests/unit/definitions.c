@@ -84,6 +84,23 @@ static const struct {
      "UPDATE t SET a = 1, b = 1, c = 1, d = 1, e = 1, f = 1, g = 1 WHERE h = 1 AND i = 1",
      "2: a int,\n3: b int,\n4: c int,\n5: d int,\n6: e int,\n9: h int,\n10: i int,\n"
      "11: PRIMARY KEY (a)\n"},
+    /* and keys before these */
+    {{{.sql = "CREATE TABLE t (\na int,\nb int,\nc int,\nd int,\ne int,\nf int,\ng int,\nh int,\n"
+              "i int,\nPRIMARY KEY (a)\n)",
+       .line = 1}},
+     1,
+     "DELETE FROM t WHERE a + b + c + d + e + f + g + h + i > 1",
+     "2: a int,\n3: b int,\n4: c int,\n5: d int,\n6: e int,\n7: f int,\n8: g int,\n"
+     "11: PRIMARY KEY (a)\n"},
+    /* all triggers of a table */
+    {{{.sql = "CREATE TABLE t (id int)", .line = 1},
+      {.sql = "CREATE TRIGGER one AFTER INSERT ON t BEGIN SELECT 1; END", .line = 2},
+      {.sql = "CREATE TRIGGER two AFTER UPDATE ON t BEGIN SELECT 2; END", .line = 3},
+      {.sql = "CREATE TRIGGER three AFTER UPDATE ON other BEGIN SELECT 3; END", .line = 4}},
+     4,
+     "UPDATE t SET id = 1",
+     "1: CREATE TABLE t (id int)\n2: CREATE TRIGGER one AFTER INSERT ON t BEGIN SELECT 1; END\n"
+     "3: CREATE TRIGGER two AFTER UPDATE ON t BEGIN SELECT 2; END\n"},
 };
 
 static void what_a_statement_uses_is_shown(void **state)

@@ -61,6 +61,7 @@ struct lb_advice lb_advise_end(const struct lb_outlook *o, const struct lb_cell 
         advice.quotes[1] = &o->retry;
     if (!lost) {
         advice.quotes[2] = o->features.recovers_by_time ? &o->recover : NULL;
+        advice.quotes[3] = guarantee == LB_G_OWNER_RELEASE ? &o->token : NULL;
         advice.text = lb_advice_asking;
     } else if (explored && ask->deaths > 0 && has_between(o, advice.quotes[0])) {
         advice.text = "a worker that dies between two statements of this end leaves a state that "

@@ -76,7 +76,7 @@ void lb_quote_set(struct lb_quote *ret, int line, const char *text, size_t lengt
 
 /* A column or key: its line; a statement's first word: all of the statement. */
 static void define(struct reading *r, size_t statement, const struct lb_token *token,
-                   uint64_t used_by, uint64_t compared_by)
+                   uint64_t used_by, uint64_t compared_by, bool is_key)
 {
     struct lb_outlook *outlook = r->outlook;
     const char *sql = r->statements[statement]->sql, *from = token->text;
@@ -88,13 +88,14 @@ static void define(struct reading *r, size_t statement, const struct lb_token *t
     if (outlook->n_definitions > 0 && ret[-1].quote.line == line) { /* two columns in one line */
         ret[-1].used_by |= used_by;
         ret[-1].compared_by |= compared_by;
+        ret[-1].is_key = ret[-1].is_key || is_key;
         return;
     }
     if (outlook->n_definitions == LB_DEFINED)
         return;
     while (from > sql && from[-1] != '\n')
         from--;
-    *ret = (struct lb_definition){.used_by = used_by, .compared_by = compared_by};
+    *ret = (struct lb_definition){.used_by = used_by, .compared_by = compared_by, .is_key = is_key};
     lb_quote_set(&ret->quote, line, from, is_whole ? strlen(from) : strcspn(from, "\n"));
     outlook->n_definitions++;
 }
@@ -142,7 +143,7 @@ static void define_item(struct reading *r, size_t statement, const struct lb_tok
     uint64_t used_by = shows_all ? users : users_of(r, item, false) & users;
     uint64_t compared_by = shows_all ? users : users_of(r, item, true) & users;
     if (item < end)
-        define(r, statement, item, used_by, compared_by);
+        define(r, statement, item, used_by, compared_by, shows_all);
 }
 
 /* The columns and keys that are used; the CREATE itself if none is found. */
@@ -165,7 +166,7 @@ static void define_table(struct reading *r, size_t statement, const struct lb_to
         depth = closes && depth == 0 ? -1 : depth; /* the rest is about the whole table */
     }
     if (r->outlook->n_definitions == n_before)
-        define(r, statement, &words->at[0], users, users);
+        define(r, statement, &words->at[0], users, users, false);
 }
 
 /* A table's users, if the statement has its name: an index, an ALTER. */
@@ -192,6 +193,7 @@ static uint64_t users_through(const struct reading *r, const struct lb_token *na
 static void define_statement(struct reading *r, size_t statement)
 {
     static const char *const named[] = {"sequence", "type", "domain", "view", "collation", NULL};
+    static const char *const of_table[] = {"index", "trigger", NULL};
     const struct lb_tokens *words = &r->words[statement];
     size_t kind = 0, name = 0;
     uint64_t users = 0;
@@ -199,13 +201,14 @@ static void define_statement(struct reading *r, size_t statement)
     bool alters = words->n > 0 && lb_token_is(&words->at[0], "alter");
     if (!creates && !alters)
         return;
-    if (alters || lb_token_is(&words->at[kind], "index"))
+    bool is_of_table = alters || lb_token_is_any(&words->at[kind], of_table);
+    if (is_of_table)
         users = users_of_tables(r, statement);
     else if (lb_token_is(&words->at[kind], "table"))
         define_table(r, statement, &words->at[name], users_of(r, &words->at[name], false));
     else if (lb_token_is_any(&words->at[kind], named))
         users = users_through(r, &words->at[name]);
-    define(r, statement, &words->at[0], users, users);
+    define(r, statement, &words->at[0], users, users, is_of_table);
 }
 
 void lb_outlook_define(const struct lb_program *program, struct lb_outlook *outlook)
@@ -234,11 +237,13 @@ size_t lb_outlook_definitions(const struct lb_outlook *outlook, uint64_t shown,
 {
     uint64_t chosen = 0;
     size_t n_chosen = 0, n = 0;
-    for (int pass = 0; pass < 2; pass++)
+    enum { KEYS, COMPARED, USED, PASSES };
+    for (int pass = KEYS; pass < PASSES; pass++)
         for (size_t i = 0; i < outlook->n_definitions && n_chosen < LB_DEFINED_SHOWN; i++) {
             const struct lb_definition *it = &outlook->definitions[i];
-            uint64_t wanted_by = pass == 0 ? it->compared_by : it->used_by;
-            bool is_new = (chosen >> i & 1) == 0 && (wanted_by & shown) != 0;
+            uint64_t wanted_by = pass == USED ? it->used_by : it->compared_by;
+            bool is_new =
+                (chosen >> i & 1) == 0 && (wanted_by & shown) != 0 && (pass != KEYS || it->is_key);
             for (size_t k = 0; k < outlook->n_statements; k++)
                 if ((shown >> k & 1) != 0 && outlook->statements[k].line == it->quote.line)
                     is_new = false;

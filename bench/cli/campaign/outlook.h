@@ -47,6 +47,7 @@ struct lb_quote {
 struct lb_definition {
     struct lb_quote quote;
     uint64_t used_by, compared_by; /* compared: or ordered by; of a key: its table's users */
+    bool is_key;                   /* a key, an index or a trigger: shown before columns */
 };
 
 struct lb_outlook {
