@@ -60,6 +60,16 @@ static inline double lb_test_exponential(struct lb_random *random, double mean)
     return -mean * log1p(-lb_random_unit(random));
 }
 
+/* Adds a value to a set of *n, with room for so many, if it is not in it. */
+static inline void lb_test_note(uint64_t *set, size_t *n, size_t room, uint64_t value)
+{
+    for (size_t i = 0; i < *n; i++)
+        if (set[i] == value)
+            return;
+    assert_true(*n < room);
+    set[(*n)++] = value;
+}
+
 /* |a - b| <= epsilon. cmocka 1.1 compares floats only, and says too little. */
 #define assert_near(a, b, epsilon) lb_test_near((a), (b), (epsilon), __FILE__, __LINE__)
 static inline void lb_test_near(double a, double b, double epsilon, const char *file, int line)

@@ -54,7 +54,8 @@ static int compare(const struct lb_audit_pair *pair, const struct lb_system *sys
         r = replay(system, arg, &pair->run, pair->at, run, err);
         if (r == 0)
             r = replay(system, arg, &pair->left_out, pair->at, left_out, err);
-        if (run->replayed.is_choice || left_out->replayed.is_choice || run->violated < 0 ||
+        if (run->replayed.is_choice || left_out->replayed.is_choice || run->replayed.gave_up ||
+            left_out->replayed.gave_up || run->violated < 0 ||
             !claims_the_same(run, left_out, is_renamed) ||
             (i > 0 && !is_same(run, before, LB_MAX_LENGTH, false)))
             differs = 2;

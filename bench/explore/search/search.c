@@ -239,6 +239,7 @@ static int replay(struct lb_path *path, const struct lb_schedule *schedule, stru
         if (i == ret->at)
             ret->touched = path->nodes[i].touched[schedule->moves[i]];
         ret->is_choice = path->result->n_choices > 0;
+        ret->gave_up = system->gave_up != NULL && system->gave_up(path->arg);
         ret->n = i + 1;
     }
     enum lb_ending ending = LB_END_CUT;
@@ -267,7 +268,7 @@ int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_
     path->max_length = LB_MAX_LENGTH;
     ret = ret != NULL ? ret : &replayed;
     ret->n = 0;
-    ret->is_choice = false;
+    ret->is_choice = ret->gave_up = false;
     int r = replay(path, schedule, ret, err);
     free(path);
     return r;

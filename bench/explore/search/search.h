@@ -133,6 +133,8 @@ struct lb_system {
     int (*left)(void *arg, uint64_t *ret, struct lb_error *err);
     /* Bits of the workers that have what they asked for. */
     uint32_t (*holders)(void *arg);
+    /* True if a worker has given an operation up, after so many refusals. May be NULL. */
+    bool (*gave_up)(void *arg);
     /* Bits of the workers that were refused, learned nothing, and would ask again; may be NULL. */
     uint32_t (*tired)(void *arg);
 };
@@ -222,6 +224,7 @@ int lb_search(const struct lb_system *system, void *arg, const struct lb_search_
 struct lb_replayed {
     size_t n;       /* moves that were made */
     bool is_choice; /* of the engine, in some move: another replay may be another one */
+    bool gave_up;   /* a worker: in another order it may have been refused less often */
     uint64_t answers[LB_MAX_LENGTH]; /* a digest for each move */
     bool wants_left;                 /* in: left and touched are wanted */
     size_t at;                       /* in: the number of the move that touched is about */

@@ -616,6 +616,15 @@ static int testbed_move(void *arg, unsigned move, struct lb_moved *ret, struct l
     return mover != NULL ? lb_testbed_count_vain(testbed, mover, err) : 0;
 }
 
+static bool testbed_gave_up(void *arg)
+{
+    const struct lb_testbed *testbed = arg;
+    bool gave_up = false;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        gave_up = gave_up || testbed->tasks[i].gave_up;
+    return gave_up;
+}
+
 static uint32_t testbed_tired(void *arg)
 {
     struct lb_testbed *testbed = arg;
@@ -639,9 +648,8 @@ static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struc
         waiting = lb_testbed_in_vain(testbed);
     bool is_stuck = ending == LB_END_STUCK || (ending == LB_END_DONE && waiting != 0);
     unsigned stuck = is_stuck ? lb_testbed_stuck(testbed, waiting) : 0;
-    bool ended = ending == LB_END_DONE || ending == LB_END_STUCK, gave_up = false;
-    for (uint32_t i = 0; i < testbed->n_tasks; i++)
-        gave_up = gave_up || testbed->tasks[i].gave_up;
+    bool ended = ending == LB_END_DONE || ending == LB_END_STUCK,
+         gave_up = testbed_gave_up(testbed);
     for (int m = 0; m < LB_MEASURES; m++) {
         testbed->refusals[m].n += testbed->refusals[m].is_there && ending != LB_END_PRUNED;
         testbed->refusals[m].is_there = false;
@@ -681,4 +689,5 @@ const struct lb_system lb_testbed_system = {.reset = testbed_reset,
                                             .end = testbed_end,
                                             .left = lb_testbed_left,
                                             .holders = testbed_holders,
+                                            .gave_up = testbed_gave_up,
                                             .tired = testbed_tired};
