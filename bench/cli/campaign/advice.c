@@ -231,6 +231,7 @@ static struct lb_advice advise_unasked(const struct lb_outlook *o)
     if (o->unasked.line == 0) {
         advice.quotes[0] = &o->end;
         advice.quotes[2] = &o->end_last;
+        advice.quotes[3] = &o->token;
         advice.text =
             "the statement that ends a hold has a condition that is true of a later hold as well: "
             "ask for the grant's own number, which acquire or claim returns as token and "
