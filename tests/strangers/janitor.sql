@@ -1,6 +1,6 @@
 -- A janitor comes by: it puts aside what a worker has not touched for long, in one commit, and deletes old finished
 -- work in the next one. The second statement may meet a locked table; the first one stands then. clean=idle deletes
--- what no worker has in hand, also items that wait. Truth expected: finished right; idle broken: no-loss.
+-- all items that no worker has in hand, waiting ones included. Truth expected: finished right; idle broken: no-loss.
 --
 -- strategy: janitor
 -- shape: queue

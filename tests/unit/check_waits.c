@@ -143,7 +143,7 @@ static void who_was_silent_for_a_lease_may_have_lost_its_place(void **state)
     expect(LB_G_FIFO, LB_V_VIOLATED);
 }
 
-/* It was granted nothing before, and another worker was told the lease's length. */
+/* No grant came before; the length of the lease is that of another worker's grant. */
 static void who_was_silent_before_its_first_grant_may_have_lost_its_place(void **state)
 {
     (void)state;

@@ -60,7 +60,7 @@ static inline double lb_test_exponential(struct lb_random *random, double mean)
     return -mean * log1p(-lb_random_unit(random));
 }
 
-/* Adds a value to a set of *n, with room for so many, if it is not in it. */
+/* Adds a value to a set of *n values, unless it is there. room: at most. */
 static inline void lb_test_note(uint64_t *set, size_t *n, size_t room, uint64_t value)
 {
     for (size_t i = 0; i < *n; i++)

@@ -450,7 +450,7 @@ static void the_audit_finds_a_wrong_reduction(void **state)
                              .hides = true,
                              .steps = {{{ADD, 0}}, {{READ, 0}}}};
     assert_true(audit(&simple, &differs) == 1 && differs);
-    simple.gives_up = true; /* a try more or less decides, and the relation says nothing of that */
+    simple.gives_up = true; /* the number of tries decides, and the relation does not cover it */
     assert_true(audit(&simple, &differs) == 0 && !differs);
 }
 

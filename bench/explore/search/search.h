@@ -133,7 +133,7 @@ struct lb_system {
     int (*left)(void *arg, uint64_t *ret, struct lb_error *err);
     /* Bits of the workers that have what they asked for. */
     uint32_t (*holders)(void *arg);
-    /* True if a worker has given an operation up, after so many refusals. May be NULL. */
+    /* True if a worker has given an operation up after the most refusals. May be NULL. */
     bool (*gave_up)(void *arg);
     /* Bits of the workers that were refused, learned nothing, and would ask again; may be NULL. */
     uint32_t (*tired)(void *arg);
