@@ -29,7 +29,7 @@ for (['returned', 'retry=one', 'retry=mine', 'no-duplicate', ['UPDATE parcel SET
 {
     my ($name, $right, $broken, $guarantee, $lines, $advice) = @$_;
     my @file = ('verify', '-s', "$folder/$name.sql", '-d', 'sqlite:', '-q', '--budget', '6s', '--opt');
-    ($status, $out, $err) = lockbench(@file, $broken);
+    ($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, @file, $broken);
     is($status, 1, "$name, $broken: caught") or diag $out, $err;
     my ($fix, @quoted) = said($out, $guarantee);
     is_deeply([map { substr $quoted[$_] // '', 0, length $lines->[$_] // '' } 0 .. $#$lines], $lines, '... the lines') or diag $out;
@@ -40,7 +40,7 @@ for (['returned', 'retry=one', 'retry=mine', 'no-duplicate', ['UPDATE parcel SET
 
 # An item that is retried comes to a state that claim does not look for: of two items in hand, too.
 my $hidden = slurp("$folder/returned.sql") =~ s/driver = NULL, from_ms = :now \+ :delay_ms WHERE no = :id/driver = '', from_ms = :now + :delay_ms WHERE no = :id/r;
-($status, $out) = lockbench('verify', '-s', spew('hidden.sql', $hidden), '-d', 'sqlite:', '-q', '--budget', '6s');
+($status, $out) = until_shown(sub { return $_[0] == 1 }, 'verify', '-s', spew('hidden.sql', $hidden), '-d', 'sqlite:', '-q', '--budget', '6s');
 my ($change, @shown) = said($out, 'no-loss');
 is((grep { /^UPDATE parcel SET driver = :worker, turn/ } @shown), 1, 'a retry that claim does not find: the claim is quoted') or diag $out;
 is((grep { /^UPDATE parcel SET driver = '', from_ms/ } @shown), 1, '... and the retry');
@@ -51,7 +51,7 @@ like($change, qr/claim (?:must )?look for the values that (?:free, or retry,|ret
 my @line = ('-s', spew('dead-waiter.sql', $text), '-d', 'sqlite:', '-q');
 like((lockbench('verify', @line, '--plan'))[1], qr/^ +\d+ explore\+crash .* claims progress, and has enqueue: a waiter dies/m,
     'a line that claims progress: a waiter dies');
-($status, $out, $err) = lockbench('verify', @line, '--budget', '6s', '--opt', 'seen=all');
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', @line, '--budget', '6s', '--opt', 'seen=all');
 is($status, 1, '... and a dead one that blocks the others is caught') or diag $out, $err;
 like($out, qr/^not ok \d+ - dead-waiter sqlite explore\+crash progress$/m, '... by progress') or diag $out;
 my ($fix, @quoted) = said($out, 'progress');
