@@ -321,6 +321,9 @@ static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
     bool is_alone = plan->workers == 1;
     if (g == LB_G_UNIQUE && plan->putters == 0)
         return "no item is put beside the claims: give --producers 2";
+    if (g == LB_G_FIFO && plan->putters > 1)
+        return "several producers do not put in the order of the numbers: give "
+               "--producers 1";
     if (plan->rescuers + plan->blockers + plan->ticks + plan->cuts > 0)
         return NULL; /* time, or another name, makes one worker two */
     if (g == LB_G_EXCLUSIVE && plan->strategy->shape == LB_LOCK && plan->readers == plan->workers)

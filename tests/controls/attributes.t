@@ -55,4 +55,9 @@ for my $engine ('sqlite', defined $postgres ? 'postgres' : ()) {
 my ($status, $out) = lockbench('explore', '-s', "$strangers/once-only.sql", '-q');
 like($out, qr/^  unique +not tested: no item is put beside the claims: give --producers 2$/m, 'without puts beside claims, unique is not tested');
 
+# Items of two producers have numbers that are not in the order of the puts, and the clock of their rows stands still.
+($status, $out) = lockbench('explore', '-s', 'merge-table-lock', '-d', 'sqlite:', @puts, '-q');
+is($status, 0, 'a queue by time and number beside two producers: no violation');
+like($out, qr/^  fifo +not tested: several producers do not put in the order of the numbers: give --producers 1$/m, '... fifo is not tested');
+
 done_testing();

@@ -303,11 +303,13 @@ static int ask_permits(struct lb_testbed *testbed, struct lb_error *err)
 static struct lb_model model_of(const struct lb_testbed *testbed, bool drained, uint64_t end_ns)
 {
     const struct lb_strategy *strategy = testbed->plan.strategy;
+    /* Each of several producers has its own numbers, so that a higher one may be put first. */
+    const unsigned unordered = testbed->plan.putters > 1 ? LB_G_BIT(LB_G_FIFO) : 0;
     struct lb_model model = {.queue = strategy->shape == LB_QUEUE,
                              .n_resources = testbed->strategy_plan.n_resources,
                              .capacity = testbed->capacity,
                              .lease = strategy->is_lease,
-                             .claims = strategy->claims,
+                             .claims = strategy->claims & ~unordered,
                              .release = LB_RELEASE_BELIEF,
                              .drained = drained,
                              .returned =
