@@ -102,6 +102,17 @@ static const struct {
      true},
     {"CREATE TABLE item (id int, owner varchar(20), who varchar(20) GENERATED ALWAYS AS (owner))",
      CLAIM, "SELECT id FROM item ORDER BY who", false},
+    /* Each worker has its own process. */
+    {SETUP, "UPDATE item SET owner = :process WHERE id = 1 RETURNING id", "SELECT 1 AS one", true},
+    {SETUP, "UPDATE item SET owner = :process WHERE id = 1 RETURNING id",
+     "DELETE FROM item WHERE id = :id AND owner = :process AND 'p' <> 'pending'", false},
+    {SETUP, "UPDATE item SET owner = :process WHERE id = 1 RETURNING id",
+     "DELETE FROM item WHERE id = :id AND owner = :process AND rank <> 'pending'", true},
+    {SETUP, "SELECT id FROM item WHERE owner < :process", "SELECT 1 AS one", false},
+    {SETUP, "UPDATE item SET owner = :process WHERE id = 1 RETURNING id",
+     "SELECT id FROM item ORDER BY owner", false},
+    {"CREATE TABLE beat (name varchar(20) PRIMARY KEY)",
+     "INSERT INTO beat (name) VALUES (:process)", "SELECT 1 AS one", false},
     /* A function may look at anything. */
     {SETUP, CLAIM, "SELECT mine(id) FROM item", false},
 };

@@ -2,10 +2,10 @@
  * equality (a scalarset: Ip and Dill 1996, "Better Verification Through Symmetry"): then renaming
  * them turns each schedule into another one with the same answers.
  *
- * The names are followed through the statements' words: from :worker into the columns that are set
- * to it or compared with it, and on from those. Where one of them is ordered, calculated with, part
- * of a key or of an index, or where the words are not understood, workers are not taken to be
- * alike. That costs schedules.
+ * The names are followed through the statements' words: from :worker and :process into the columns
+ * that are set to it or compared with it, and on from those. Where one of them is ordered,
+ * calculated with, part of a key or of an index, or where the words are not understood, workers are
+ * not taken to be alike. That costs schedules.
  */
 #include "testbed.h"
 
@@ -20,6 +20,13 @@ struct names {
     size_t n;
     bool has_grown, fails;
 };
+
+/* The parameters that differ from worker to worker. */
+static bool is_of_worker(const struct lb_token *token, const char *name, size_t length)
+{
+    return token->kind == LB_T_PARAM && ((length == 6 && strncasecmp(name, "worker", 6) == 0) ||
+                                         (length == 7 && strncasecmp(name, "process", 7) == 0));
+}
 
 /* A word, a parameter or a quoted name. Columns become parameters: ":owner" and "owner" are the
  * same. */
@@ -36,7 +43,7 @@ static bool is_name(const struct names *names, const struct lb_token *token)
     const char *name;
     size_t length;
     lb_token_name(token, &name, &length);
-    bool is = token->kind == LB_T_PARAM && length == 6 && strncasecmp(name, "worker", 6) == 0;
+    bool is = is_of_worker(token, name, length);
     for (size_t i = 0; i < names->n && !is; i++)
         is = length == strlen(names->column[i]) && strncasecmp(names->column[i], name, length) == 0;
     return is;
@@ -309,8 +316,9 @@ static bool is_ordered(const struct names *names, const struct lb_token *tokens,
     return false;
 }
 
-/* A text that may be a worker's name, or the beginning of one. So may be each text that is not
- * written in plain quotes, and each number that is written as characters: 0x7730. */
+/* A text that may be the name of a worker (w0) or of its process (p0), or the beginning of one. So
+ * may be each text that is not written in plain quotes, and each number that is written as
+ * characters: 0x7730. */
 static bool names_one(const struct lb_token *token, bool is_first)
 {
     bool is_hex = token->kind == LB_T_OTHER && token->length > 2 && token->text[0] == '0' &&
@@ -321,7 +329,9 @@ static bool names_one(const struct lb_token *token, bool is_first)
                     token[-1].text + token[-1].length == token->text; /* x'7730', _utf8'w0' */
     bool is_plain = !is_bound && strchr("'\"`[", *token->text) != NULL &&
                     memchr(token->text, '\\', token->length) == NULL;
-    return !is_plain || (tolower((unsigned char)token->text[1]) == 'w' && token->length <= 6);
+    const int first = is_plain ? tolower((unsigned char)token->text[1]) : '\0';
+    return !is_plain || (first == 'w' && token->length <= 6) ||
+           (first == 'p' && !isalpha((unsigned char)token->text[2]));
 }
 
 static void look_at_tokens(struct names *names, const struct lb_token *tokens, size_t n)

@@ -431,7 +431,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     if (plan->rescuers > 0 && !has_section(testbed, LB_S_RECOVER))
         return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
                        plan->strategy->name);
-    if (n_resources > 1 && (is_guest || testbed->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD))
+    if (n_resources > 1 &&
+        (is_guest || (!plan->apart && testbed->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD)))
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "%s holds its lock by a transaction, and can hold no second one beside it",
                        plan->strategy->name);
