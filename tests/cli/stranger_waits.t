@@ -54,7 +54,13 @@ like($out, qr/^ +no-loss +no violation found$/m, 'chosen by lot: not accused') o
 like($out, qr/^ +no-loss +not tested: items wait for the time that another clock wrote$/m, 'put at another time: not tested') or diag $out;
 
 SKIP: {
-    skip 'no postgres server', 4 if !defined $postgres;
+    skip 'no postgres server', 6 if !defined $postgres;
+    # A hold that is a transaction: each worker keeps its own.
+    for (['parent=share', 'ok'], ['parent=update', 'not ok']) {
+        my ($option, $wanted) = @$_;
+        ($status, $out, $err) = lockbench('verify', '-s', "$folder/parent-row.sql", '-d', $postgres, '-q', '--budget', '4s', '--opt', $option);
+        like($out, qr/^\Q$wanted\E \d+ - \S+ postgres explore\+own lock progress$/m, "postgres, $option: $wanted") or diag $out, $err;
+    }
     for (['look=waiting', 0, 'held'], ['look=any', 1, 'violated']) {
         my ($option, $wanted, $verdict) = @$_;
         ($status, $out, $err) = lockbench('explore', '-s', "$folder/chosen-again.sql", '-d', $postgres, '-q', '--opt', $option);

@@ -31,6 +31,7 @@ for my $engine ('sqlite', defined $postgres ? 'postgres' : ()) {
     for my $case (
         ['keyed.sql', 'key-limit', 'end=first', \@two_keys],
         ['once-only.sql', 'unique', 'put=looked', \@puts],
+        ['unseen-wait.sql', 'unique', 'index=some', [qw(--workers 1 --items 1 --producers 1 --frees 1)]],
         ['urgent-head.sql', 'priority', 'put=apart', \@urgent],
         )
     {
@@ -46,10 +47,11 @@ for my $engine ('sqlite', defined $postgres ? 'postgres' : ()) {
     }
     my ($status, $result) = explored('keyed.sql', @on, qw(--opt limit=1 --items 2 --rounds 2 --opt end=first));
     is($status, 0, "keyed.sql on $engine, end=first: nothing with items of one key");
-    for my $case (['keyed.sql', 'two keys'], ['once-only.sql', 'unique'], ['urgent-head.sql', 'urgent put']) {
+    for my $case (['keyed.sql', 'two keys'], ['once-only.sql', 'unique'], ['unseen-wait.sql', 'unique+free'],
+        ['urgent-head.sql', 'urgent put']) {
         my ($file, $name) = @$case;
         my (undef, $out) = lockbench('verify', '-s', "$strangers/$file", @on, '--plan');
-        like($out, qr/ explore\+$name /, "verify on $engine plans explore+$name for $file");
+        like($out, qr/ explore\+\Q$name\E /, "verify on $engine plans explore+$name for $file");
     }
 }
 my ($status, $out) = lockbench('explore', '-s', "$strangers/once-only.sql", '-q');

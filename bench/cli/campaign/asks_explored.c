@@ -272,6 +272,16 @@ static void explore_attributes(struct lb_asking *m)
         ask->explored.putters = 2;
         ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
     }
+    const struct lb_features *f = &m->outlook->features;
+    if (lb_asking_claims(m, LB_G_UNIQUE) && (f->has_free || f->has_retry)) {
+        ask = add_explored(m, "explore+unique+free",
+                           "it claims unique: an item of the key of another one is put before, "
+                           "while and after that one is given back");
+        ask->explored.workers = ask->explored.items = ask->explored.putters = 1;
+        ask->explored.frees = 1;
+        ask->explored.preemptions = lb_asking_on_server(m);
+        ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+    }
     if (lb_asking_claims(m, LB_G_PRIORITY)) {
         ask =
             add_explored(m, "explore+urgent put",
@@ -439,12 +449,14 @@ static void explore_alone(struct lb_asking *m)
     add_explored(m, "explore", "every order of two workers' statements");
     if (lock && !f->is_one_commit && f->lease == NULL)
         explore_again(m);
-    if (!lock || m->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD)
+    if (!lock)
         return;
-    if (lb_asking_claims(m, LB_G_EXCLUSIVE))
+    const bool holds = m->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD;
+    if (!holds && lb_asking_claims(m, LB_G_EXCLUSIVE))
         add_explored(m, "explore+two locks", "each worker has two locks at once")
             ->explored.resources = 2;
-    explore_own_locks(m);
+    if (!holds || lb_asking_on_server(m)) /* one transaction locks all of a SQLite file */
+        explore_own_locks(m);
 }
 
 void lb_asks_explore(struct lb_asking *m)

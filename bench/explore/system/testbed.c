@@ -204,8 +204,14 @@ static int turn_clock_back(struct lb_testbed *testbed, struct lb_error *err)
 static int testbed_reset(void *arg, struct lb_error *err)
 {
     struct lb_testbed *testbed = arg;
-    int r = lb_testbed_has_programs(testbed) ? lb_stepped_reset(testbed, err)
-                                             : lb_reset_run(&testbed->reset, testbed->written, err);
+    int r = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++)
+        if (testbed->plan.apart && testbed->tasks[i].session.conn != NULL)
+            r = lb_session_rollback(&testbed->tasks[i].session, err);
+    if (r < 0)
+        return r;
+    r = lb_testbed_has_programs(testbed) ? lb_stepped_reset(testbed, err)
+                                         : lb_reset_run(&testbed->reset, testbed->written, err);
     if (r == LB_E_ENV)
         r = lb_testbed_name_holders(testbed, err);
     if (r == 0 && testbed->has_snapshot)

@@ -42,7 +42,9 @@ static void play(struct lb_task *task)
     task->in_script = false;
     if (r < 0 && !(r == LB_E_INTERRUPTED && task->give_up))
         task->error = err;
-    if (lb_session_rollback(&task->session, &err) < 0 && task->error.code == 0)
+    /* A lock of a worker's own is kept to the end of the schedule. */
+    const bool keeps = task->testbed->plan.apart && !task->give_up && r >= 0;
+    if (!keeps && lb_session_rollback(&task->session, &err) < 0 && task->error.code == 0)
         task->error = err;
     task->finished = true;
 }
