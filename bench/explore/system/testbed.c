@@ -204,7 +204,7 @@ static int turn_clock_back(struct lb_testbed *testbed, struct lb_error *err)
 static int testbed_reset(void *arg, struct lb_error *err)
 {
     struct lb_testbed *testbed = arg;
-    int r = 0;
+    int r = 0; /* locks of the workers' own are held up to here */
     for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++)
         if (testbed->plan.apart && testbed->tasks[i].session.conn != NULL)
             r = lb_session_rollback(&testbed->tasks[i].session, err);
