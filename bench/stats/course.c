@@ -24,9 +24,10 @@ const char *lb_course_name(enum lb_course_verdict verdict)
 struct walk {
     const double *x, *y;
     size_t n, least;              /* least: points of a piece */
+    bool is_weighted;             /* a change near an end counts as much as one in the middle */
     double *rest, *drawn, *noise; /* n each: residuals of a piece, a series that is drawn, and what
                                      the means of short windows leave over */
-    size_t length;                /* of blocks of the noise */
+    size_t n_noise, length;       /* length: of blocks of the noise */
     struct lb_random random;
     size_t changes[MOST_CHANGES + 2]; /* ascending; the first is 0, the last n */
     size_t n_changes;
@@ -40,17 +41,19 @@ static double mean_of(const double *y, size_t from, size_t to)
     return sum / (double)(to - from);
 }
 
-/* The largest deviation of a cumulative sum from its line, and where: pieces have at least `least`
- * points. */
-static double largest(const double *y, size_t n, size_t least, size_t *ret_at)
+/* The largest deviation of a cumulative sum from its line, and where: pieces have at least
+ * walk->least points. */
+static double largest(const struct walk *walk, const double *y, size_t n, size_t *ret_at)
 {
     double mean = mean_of(y, 0, n), sum = 0, most = 0;
     *ret_at = n / 2;
-    for (size_t i = 0; i + least < n; i++) {
+    for (size_t i = 0; i + walk->least < n; i++) {
         sum += y[i] - mean;
-        if (i + 1 < least || fabs(sum) <= most)
+        double left = (double)(i + 1), right = (double)(n - i - 1);
+        double size = fabs(sum) / (walk->is_weighted ? sqrt(left * right / (double)n) : 1);
+        if (i + 1 < walk->least || size <= most)
             continue;
-        most = fabs(sum);
+        most = size;
         *ret_at = i + 1;
     }
     return most;
@@ -81,16 +84,17 @@ static void draw_blocks(struct walk *walk, const double *rest, size_t n_rest, si
 }
 
 /* A change of the level that is not found yet is in a few windows only, and hardly in the noise. */
-static void measure_noise(struct walk *walk)
+static void measure_noise(struct walk *walk, size_t from, size_t to)
 {
     const size_t window = WINDOW * walk->least;
-    for (size_t from = 0; from < walk->n; from += window) {
-        size_t to = from + window < walk->n ? from + window : walk->n;
-        double mean = mean_of(walk->y, from, to);
-        for (size_t i = from; i < to; i++)
-            walk->noise[i] = walk->y[i] - mean;
+    walk->n_noise = 0;
+    for (size_t start = from; start < to; start += window) {
+        size_t end = start + window < to ? start + window : to;
+        double mean = mean_of(walk->y, start, end);
+        for (size_t i = start; i < end; i++)
+            walk->noise[walk->n_noise++] = walk->y[i] - mean;
     }
-    walk->length = block_length(walk->noise, walk->n);
+    walk->length = block_length(walk->noise, walk->n_noise);
 }
 
 /* What the means of two pieces leave over. */
@@ -101,24 +105,31 @@ static void leave_rest(struct walk *walk, size_t from, size_t at, size_t to)
         walk->rest[i - from] = walk->y[i] - (i < at ? left : right);
 }
 
+/* Where the level of a piece changes; 0: chance explains the largest deviation. */
+static size_t find_change(struct walk *walk, size_t from, size_t to)
+{
+    size_t n = to - from, at, ignored, reached = 0;
+    if (n < 2 * walk->least || walk->n_changes >= MOST_CHANGES)
+        return 0;
+    double most = largest(walk, walk->y + from, n, &at);
+    for (int i = 0; i < DRAWS; i++) {
+        draw_blocks(walk, walk->noise, walk->n_noise, walk->length, n);
+        reached += largest(walk, walk->drawn, n, &ignored) >= most;
+    }
+    return most <= 0 || (double)(reached + 1) / (DRAWS + 1) > LEVEL ? 0 : from + at;
+}
+
 /* Cuts a piece where its level changes, and then its parts. Changes are put behind each other, in
  * order. */
 static void cut(struct walk *walk, size_t from, size_t to)
 {
-    size_t n = to - from, at, ignored, reached = 0;
-    if (n < 2 * walk->least || walk->n_changes >= MOST_CHANGES)
+    size_t at = find_change(walk, from, to);
+    if (at == 0)
         return;
-    double most = largest(walk->y + from, n, walk->least, &at);
-    for (int i = 0; i < DRAWS; i++) {
-        draw_blocks(walk, walk->noise, walk->n, walk->length, n);
-        reached += largest(walk->drawn, n, walk->least, &ignored) >= most;
-    }
-    if (most <= 0 || (double)(reached + 1) / (DRAWS + 1) > LEVEL)
-        return;
-    cut(walk, from, from + at);
+    cut(walk, from, at);
     if (walk->n_changes < MOST_CHANGES)
-        walk->changes[++walk->n_changes] = from + at;
-    cut(walk, from + at, to);
+        walk->changes[++walk->n_changes] = at;
+    cut(walk, at, to);
 }
 
 static struct lb_estimate estimate(double value, double *draws)
@@ -139,7 +150,7 @@ static struct lb_estimate time_of(struct walk *walk, size_t i)
         draw_blocks(walk, walk->rest, to - from, length, to - from);
         for (size_t k = from; k < to; k++)
             walk->drawn[k - from] += k < at ? left : right;
-        largest(walk->drawn, to - from, walk->least, &place);
+        largest(walk, walk->drawn, to - from, &place);
         draws[d] = walk->x[from + place];
     }
     struct lb_estimate time = estimate(value, draws);
@@ -178,6 +189,24 @@ static size_t find_collapse(const struct walk *walk, struct lb_course *course, s
             sum += level * size, n += size;
     }
     return 0;
+}
+
+/* A fall may have a first step that is too short for a cut of the whole: the level before it is
+ * searched for it once more. */
+static bool find_first_step(struct walk *walk, size_t first, const struct lb_course *course)
+{
+    walk->least = SHORTEST;
+    walk->is_weighted = true;
+    size_t from = walk->changes[first - 1], to = walk->changes[first];
+    measure_noise(walk, from, to); /* without the noise of the collapse, which is another */
+    size_t at = find_change(walk, from, to);
+    if (at == 0 || mean_of(walk->y, at, to) >= FALLING * course->before)
+        return false;
+    for (size_t i = walk->n_changes + 1; i >= first; i--)
+        walk->changes[i + 1] = walk->changes[i];
+    walk->changes[first] = at;
+    walk->n_changes++;
+    return true;
 }
 
 /* The slope of a straight line, and with rest: what it leaves over. */
@@ -227,7 +256,7 @@ int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, stru
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     walk.drawn = walk.rest + n;
     walk.noise = walk.drawn + n;
-    measure_noise(&walk);
+    measure_noise(&walk, 0, n);
     lb_random_init(&walk.random, seed, 0);
     cut(&walk, 0, n);
     walk.changes[walk.n_changes + 1] = n;
@@ -238,6 +267,10 @@ int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, stru
             ret->has_recovered = piece_mean(&walk, i) >= WELL * ret->before;
             if (ret->has_recovered)
                 ret->recovered = time_of(&walk, i);
+        }
+        if (find_first_step(&walk, first, ret)) {
+            ret->at = walk.changes[first];
+            ret->collapsed = time_of(&walk, first);
         }
     } else {
         find_drift(&walk, n, ret);

@@ -94,6 +94,31 @@ static void a_planted_collapse_is_found_with_its_times(void **state)
     assert_true(n_late <= 1);
 }
 
+/* Half a minute at two thirds of the arrivals comes before the collapse, and a noisy backlog is
+ * worked off after it. */
+static void a_fall_in_two_steps_begins_with_the_first(void **state)
+{
+    (void)state;
+    static double x[HOUR], y[HOUR];
+    struct lb_random random;
+    lb_random_init(&random, seed, 5);
+    for (size_t i = 0; i < 12; i++) {
+        size_t from = 600 + (size_t)lb_random_below(&random, 900), to = from + 1200;
+        make(&random, 0.005, 0, x, y);
+        for (size_t k = from; k < to; k++)
+            y[k] = fmax(0, (k < from + 33 ? 0.66 : 0.2) + 0.1 * normal(&random));
+        for (size_t k = to; k < to + 300; k++)
+            y[k] = fmax(0, 3 + normal(&random));
+        struct lb_course course = course_of(x, y, HOUR);
+        assert_int_equal(course.verdict, LB_COURSE_COLLAPSED);
+        assert_true(fabs(course.collapsed.value - (double)from) <= 10);
+        assert_true(course.collapsed.interval.low <= course.collapsed.value);
+        assert_int_equal(course.at, (size_t)course.collapsed.value);
+        assert_true(course.has_recovered);
+        assert_true(fabs(course.recovered.value - (double)to) <= 30);
+    }
+}
+
 static void a_collapse_without_an_end_has_not_recovered(void **state)
 {
     (void)state;
@@ -192,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twenty_calm_hours_never_collapse),
         cmocka_unit_test(a_planted_collapse_is_found_with_its_times),
+        cmocka_unit_test(a_fall_in_two_steps_begins_with_the_first),
         cmocka_unit_test(a_collapse_without_an_end_has_not_recovered),
         cmocka_unit_test(a_drift_has_its_size),
         cmocka_unit_test(too_little_says_nothing),
