@@ -46,6 +46,7 @@ static int search(struct lb_testbed *testbed, struct lb_search_options *options,
         uint64_t n_given_up = testbed->n_given_up;
         few.likely = true;
         few.several_hold = plan->capacity > 1;
+        few.peer_dies = plan->capacity <= 1 && plan->deaths > 0 && plan->rounds > 1;
         few.audit = options->alike != NULL ? options->audit : NULL;
         few.alike = testbed->alike;
         r = lb_search(&lb_testbed_system, testbed, &few, &likely, err);

@@ -84,9 +84,8 @@ static void draw_blocks(struct walk *walk, const double *rest, size_t n_rest, si
 }
 
 /* A change of the level that is not found yet is in a few windows only, and hardly in the noise. */
-static void measure_noise(struct walk *walk, size_t from, size_t to)
+static void measure_noise(struct walk *walk, size_t from, size_t to, size_t window)
 {
-    const size_t window = WINDOW * walk->least;
     walk->n_noise = 0;
     for (size_t start = from; start < to; start += window) {
         size_t end = start + window < to ? start + window : to;
@@ -191,16 +190,19 @@ static size_t find_collapse(const struct walk *walk, struct lb_course *course, s
     return 0;
 }
 
-/* A fall may have a first step that is too short for a cut of the whole: the level before it is
- * searched for it once more. */
+/* A fall may have a first step that is too short for a cut of the whole: the level before is
+ * searched for it once more, by the noise before the step alone. */
 static bool find_first_step(struct walk *walk, size_t first, const struct lb_course *course)
 {
     walk->least = SHORTEST;
     walk->is_weighted = true;
-    size_t from = walk->changes[first - 1], to = walk->changes[first];
-    measure_noise(walk, from, to); /* without the noise of the collapse, which is another */
-    size_t at = find_change(walk, from, to);
-    if (at == 0 || mean_of(walk->y, at, to) >= FALLING * course->before)
+    size_t from = walk->changes[first - 1], to = walk->changes[first], at;
+    if (to - from < 2 * walk->least)
+        return false;
+    largest(walk, walk->y + from, to - from, &at);
+    measure_noise(walk, from, from + at, at);
+    at = find_change(walk, from, to);
+    if (at == 0 || mean_of(walk->y, at, to) >= WELL * course->before)
         return false;
     for (size_t i = walk->n_changes + 1; i >= first; i--)
         walk->changes[i + 1] = walk->changes[i];
@@ -256,7 +258,7 @@ int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, stru
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     walk.drawn = walk.rest + n;
     walk.noise = walk.drawn + n;
-    measure_noise(&walk, 0, n);
+    measure_noise(&walk, 0, n, WINDOW * walk.least);
     lb_random_init(&walk.random, seed, 0);
     cut(&walk, 0, n);
     walk.changes[walk.n_changes + 1] = n;

@@ -4,7 +4,8 @@
  * against circular block bootstraps of the noise, because neighbouring points are alike (a
  * checkpoint lasts for several). A piece has a fiftieth of the points, from 5 to 30, so that a few
  * low points are no change. A collapse is a change to at most half of the level before; it begins
- * where the fall to it begins. It has recovered once the level is back at 90 %. Intervals of 95 %
+ * where the fall to it begins: at a step below 90 % of the level that is still there before the
+ * largest one. It has recovered once the level is back at 90 %. Intervals of 95 %
  * are from the same bootstrap.
  *
  * Kuensch 1989 (blocks); Andrews 1991 (their length); Bai 1997 (changes one after the other).

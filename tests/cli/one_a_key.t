@@ -79,6 +79,13 @@ for my $case (
     is($status, $wanted, "share: $name");
     like($out, $words, '... in words') or diag $out;
 }
+# A small bound: in order of the puts each small tenant is served a quarter of its fair share where the hot one has 80 %.
+my @small = map { start('verify', '-s', "$folder/tenants.sql", '-d', 'sqlite:', '-q', '--opt', 'part=0.2', '--opt', "take=$_") } 'oldest', 'turns';
+(undef, my $found) = finish($small[0]);
+like($found, qr/^not ok \d+ - tenants sqlite small shares share$/m, 'a bound of 0.2: the oldest first is violated where the hot one has 95 %') or diag $found;
+(undef, my $passed) = finish($small[1]);
+like($passed, qr/^ok \d+ - tenants sqlite small shares no-loss$/m, '... and the tenants in turn') or diag $passed;
+unlike($passed, qr/^not ok/m, '... are not accused') or diag $passed;
 for my $part ('0', '1.5', 'half', undef) {
     (my $changed = slurp("$folder/tenants.sql")) =~ s/^-- share: .*\n/defined $part ? "-- share: $part\n" : ''/me;
     my ($status, undef, $err) = lockbench('verify', '--plan', '-s', spew('tenants.sql', $changed));

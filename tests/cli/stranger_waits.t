@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
 # Waits without an end, or for a clock, with nothing in the way: of an item that no claim can mark, of one that was given
-# back, and of a lock that is free.
+# back, and of a lock that is free, or that only a dead waiter is in line for.
 use strict;
 use warnings;
 use FindBin;
@@ -43,6 +43,17 @@ for (@right) {
     like($out, qr/^ok \d+ - \S+ sqlite explore\+own lock progress$/m, '... locks do not wait for each other') if $file eq 'one-line';
     unlike($out, qr/^ok \d+ - \S+ sqlite explore\+own lock (?!progress)/m, '... and nothing else was tested there');
     like($out, qr/^ok \d+ - \S+ sqlite explore\+ahead no-loss$/m, '... what is given back is there') if "$file @options" eq 'clocks-back back=server';
+}
+
+# A refused acquire joins a line. Its waiter dies, and the holder comes again: a schedule with one switch.
+my @waiter = ('--rounds', '2', '--preemptions', '1', '--steps', 'clock,crash');
+for (['swept=holder', 1, 'violated'], ['swept=all', 0, 'no violation found']) {
+    my ($option, $wanted, $verdict) = @$_;
+    ($status, $out, $err) = lockbench('explore', '-s', "$folder/polled-line.sql", '-d', 'sqlite:', '-q', '--opt', $option, @waiter);
+    is($status, $wanted, "polled-line, $option: exit status") or diag $out, $err;
+    like($out, qr/^ +recovery +$verdict$/m, "... recovery: $verdict");
+    ($status, $out) = lockbench('verify', '-s', "$folder/polled-line.sql", '--plan', '--opt', $option);
+    like($out, qr/explore\+dead waiter .*a refused acquire may leave rows/m, '... and verify asks for it') or diag $out;
 }
 
 # A random choice is another one the next time: nothing is lost.

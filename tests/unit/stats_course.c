@@ -75,7 +75,7 @@ static void a_planted_collapse_is_found_with_its_times(void **state)
     static double x[HOUR], y[HOUR];
     static const size_t falls[] = {0, 10, 20};
     struct lb_random random;
-    size_t n_late = 0;
+    size_t n_late = 0, n_early = 0;
     lb_random_init(&random, seed, 2);
     for (size_t i = 0; i < 12; i++) {
         size_t from = 600 + (size_t)lb_random_below(&random, 900);
@@ -83,7 +83,8 @@ static void a_planted_collapse_is_found_with_its_times(void **state)
         plant(y, from, from + 1200, falls[i % 3]);
         struct lb_course course = course_of(x, y, HOUR);
         assert_int_equal(course.verdict, LB_COURSE_COLLAPSED);
-        assert_true(fabs(course.collapsed.value - (double)from) <= 30);
+        assert_true(course.collapsed.value <= (double)from + 30);
+        n_early += course.collapsed.value < (double)from - 30;
         assert_true(course.collapsed.interval.low <= course.collapsed.value);
         assert_true(course.collapsed.interval.high >= course.collapsed.value);
         assert_true(course.during < 0.3 && course.before > 0.9);
@@ -92,10 +93,13 @@ static void a_planted_collapse_is_found_with_its_times(void **state)
     }
     /* The noise keeps the first minute after the end below 90 % in one of 1,000 hours. */
     assert_true(n_late <= 1);
+    /* A dip of the noise just before is taken for the first step in one of 100 hours: two of 12 are
+     * so for one of 150 seeds. */
+    assert_true(n_early <= 1);
 }
 
-/* Half a minute at two thirds of the arrivals comes before the collapse, and a noisy backlog is
- * worked off after it. */
+/* Half a minute at two thirds of the arrivals, or at more, comes before the collapse, and a noisy
+ * backlog is worked off after it. */
 static void a_fall_in_two_steps_begins_with_the_first(void **state)
 {
     (void)state;
@@ -106,7 +110,7 @@ static void a_fall_in_two_steps_begins_with_the_first(void **state)
         size_t from = 600 + (size_t)lb_random_below(&random, 900), to = from + 1200;
         make(&random, 0.005, 0, x, y);
         for (size_t k = from; k < to; k++)
-            y[k] = fmax(0, (k < from + 33 ? 0.66 : 0.2) + 0.1 * normal(&random));
+            y[k] = fmax(0, (k < from + 33 ? i % 2 ? 0.66 : 0.82 : 0.2) + 0.1 * normal(&random));
         for (size_t k = to; k < to + 300; k++)
             y[k] = fmax(0, 3 + normal(&random));
         struct lb_course course = course_of(x, y, HOUR);

@@ -77,6 +77,24 @@ static void explore_deaths(struct lb_asking *m)
     }
 }
 
+/* A try that is refused may leave the worker's place in a line behind. The worker dies there, while
+ * another one holds, which comes again. */
+static void explore_dead_waiter(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    bool leaves_rows = !f->is_one_commit || m->program->sections[LB_S_ACQUIRE].commits_always;
+    if (!lb_asking_claims(m, LB_G_RECOVERY) || !lb_features_lease(f) || !leaves_rows ||
+        waiters_count(f) || m->program->ends_by_recover)
+        return;
+    struct lb_ask *ask =
+        add_explored(m, "explore+dead waiter",
+                     "it claims recovery, and a refused acquire may leave rows: a waiter dies, and "
+                     "the holder comes again");
+    ask->explored.deaths = ask->explored.ticks = ask->explored.preemptions = 1;
+    ask->explored.rounds = 2;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
 /* A worker dies between two commits of a claim, or of its end: its item must come again. */
 static void explore_lost_items(struct lb_asking *m)
 {
@@ -481,8 +499,10 @@ void lb_asks_explore(struct lb_asking *m)
     }
     if (!lock && lb_asking_claims(m, LB_G_NO_LOSS))
         explore_two_puts(m);
-    if (lock)
+    if (lock) {
         explore_deaths(m);
+        explore_dead_waiter(m);
+    }
     if (!lock)
         explore_lost_items(m);
     if (lb_features_lease(f) && !m->program->ends_by_recover) {

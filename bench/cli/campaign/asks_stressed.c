@@ -445,15 +445,21 @@ static void stress_keys(struct lb_asking *m)
     set(ask, "progress-bound", "0");
 }
 
-/* A backlog of which one tenant has most items. */
+/* Backlogs of which one tenant has most items. A claim in order of the puts serves each of the
+ * others a quarter of its fair share, which shows a violation of larger bounds, or a sixteenth. */
 static void stress_shares(struct lb_asking *m)
 {
-    static const char *const keys[] = {"backlog", "2000", "tenants", "hot:0.8,small:4", NULL};
+    static const char *const many[] = {"backlog", "2000", "tenants", "hot:0.8,small:4", NULL};
+    static const char *const most[] = {"backlog", "4000", "tenants", "hot:0.95,small:4", NULL};
     if (!lb_asking_claims(m, LB_G_SHARE))
         return;
     set_all(add_named(m, "drain", 2000, "shares",
                       "it claims share: most items are of one of five tenants"),
-            keys);
+            many);
+    if (m->program->share_milli < 400)
+        set_all(add_named(m, "drain", 3000, "small shares",
+                          "it claims a small share: all but one of twenty items are of one tenant"),
+                most);
 }
 
 /* A crowd at a backlog that is larger than some windows allow. */

@@ -172,6 +172,7 @@ struct lb_search_options {
     bool likely;            /* the likely schedules instead of all; alike: the kinds of workers,
                                each of which is stopped once */
     bool several_hold;      /* likely: a worker is also stopped while one of its kind holds */
+    bool peer_dies;         /* ... and the fault is not for the holder */
     uint64_t random;        /* number of random schedules to run instead of all */
     unsigned depth;         /* PCT's d */
     uint64_t seed;

@@ -88,10 +88,11 @@ enum phase {
 
 /* One likely schedule: the order of workers, and their stops. */
 struct turns {
-    unsigned stopped; /* the worker that is stopped, if it is not granted something before */
-    unsigned most;    /* ... after this number of moves */
-    bool is_late;     /* time does not pass before the worker is stopped */
-    bool to_the_end;  /* the running worker is not stopped when it is granted something */
+    unsigned stopped;   /* the worker that is stopped, if it is not granted something before */
+    unsigned most;      /* ... after this number of moves */
+    bool is_late;       /* time does not pass before the worker is stopped */
+    bool spares_opener; /* the fault is for the stopped worker, while the opener holds */
+    bool to_the_end;    /* the running worker is not stopped when it is granted something */
     enum phase phase;
     unsigned worker; /* the worker that moves now */
     unsigned n_made; /* in this turn */
@@ -139,13 +140,17 @@ static unsigned next_turn(struct turns *turns, uint32_t enabled, uint32_t holder
         turns->n_made++;
         return turns->worker;
     }
-    unsigned move = disturb(turns, enabled);
+    bool is_spared = turns->spares_opener && turns->phase == OPENS;
+    unsigned move = is_spared ? LB_MOVES : disturb(turns, enabled);
     if (move < LB_MOVES)
         return move;
     bool is_gone = turns->is_disturbed && turns->worker == turns->stopped;
     bool waits = !is_gone && (is_tired || !lb_has(enabled, turns->worker));
-    /* After a fault at once, or once the others wait: a waiter may count from when it looked. */
-    bool is_due = holders != 0 || waits || (turns->is_disturbed && !turns->to_the_end);
+    /* After a fault at once, or once the others wait: a waiter may count from when it looked. The
+     * holder that comes again waits behind a dead one of its kind. */
+    bool is_awaited = turns->spares_opener && turns->is_disturbed && turns->to_the_end;
+    bool is_due =
+        (holders != 0 && !is_awaited) || waits || (turns->is_disturbed && !turns->to_the_end);
     is_due = is_due && !(turns->is_late && turns->phase == OPENS);
     if (lb_has(enabled, LB_MOVE_CLOCK) && is_due)
         return LB_MOVE_CLOCK;
@@ -182,12 +187,13 @@ static int stop_after_each(struct lb_path *path, unsigned worker, unsigned opene
                            struct lb_error *err)
 {
     const uint8_t *kind = path->options->alike;
+    bool has_peer = opener != worker && kind != NULL && kind[opener] == kind[worker];
     struct turns turns = {.was_stopped = true, .has_met = true};
     for (unsigned most = 1; turns.was_stopped && turns.has_met; most++) {
         turns = (struct turns){.stopped = worker,
                                .most = most,
-                               .is_late =
-                                   opener != worker && kind != NULL && kind[opener] == kind[worker],
+                               .is_late = has_peer,
+                               .spares_opener = has_peer && path->options->peer_dies,
                                .to_the_end = to_the_end,
                                .phase = opener == worker ? STOPS : OPENS,
                                .worker = opener};
@@ -212,7 +218,8 @@ static bool stands_for_its_kind(const uint8_t *kind, uint32_t enabled, unsigned 
 /* Each kind is stopped so twice: the others are granted something meanwhile, or come to their ends.
  * Then those of other kinds than the first worker are, while that has what it asked for: who
  * rescues, say, has nothing to do before. So is the second of the first worker's kind, where
- * several may hold: the first one's lease may end meanwhile. */
+ * several may hold: the first one's lease may end meanwhile. And so it is where it may die as the
+ * first one waits: that one comes again, behind a dead waiter. */
 int lb_walk_likely(struct lb_path *path, struct lb_error *err)
 {
     const uint8_t *kind = path->options->alike;
@@ -223,7 +230,8 @@ int lb_walk_likely(struct lb_path *path, struct lb_error *err)
         unsigned worker = i % LB_MAX_WORKERS;
         bool has_opener = i >= 2 * LB_MAX_WORKERS, to_the_end = i / LB_MAX_WORKERS % 2 == 1;
         bool is_other = worker != first && kind != NULL;
-        bool is_second = path->options->several_hold && has_opener && worker == first + 1;
+        bool is_second = (path->options->several_hold || path->options->peer_dies) && has_opener &&
+                         worker == first + 1;
         if (is_second ? lb_has(enabled, worker)
                       : stands_for_its_kind(kind, enabled, worker) && (is_other || !has_opener))
             r = stop_after_each(path, worker, has_opener ? first : worker, to_the_end, err);
