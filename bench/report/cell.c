@@ -20,9 +20,19 @@ void lb_cell_release(struct lb_cell *cell)
         lb_outcome_free(cell->runs[i]);
     free(cell->runs);
     free(cell->settings);
+    free(cell->hints);
     cell->runs = NULL;
     cell->settings = NULL;
-    cell->n_runs = cell->n_settings = 0;
+    cell->hints = NULL;
+    cell->n_runs = cell->n_settings = cell->n_hints = 0;
+}
+
+const struct lb_hint *lb_cell_hint(const struct lb_cell *cell, enum lb_guarantee guarantee)
+{
+    for (size_t i = 0; i < cell->n_hints; i++)
+        if (cell->hints[i].guarantee == guarantee)
+            return &cell->hints[i];
+    return NULL;
 }
 
 int lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome, struct lb_error *err)

@@ -52,6 +52,21 @@ struct lb_explored_ask {
     uint64_t time_ns;             /* the search ends after so long */
 };
 
+enum { LB_HINT_LINES = 80 };
+
+/* Where a broken guarantee comes from: lines of the strategy's file that allow it, and the change
+ * that helps. It is derived from the file's words, and no verdict. */
+struct lb_hint {
+    enum lb_guarantee guarantee;
+    const char *path; /* of the file. Borrowed */
+    size_t n_lines;
+    struct {
+        int line;         /* from 1 */
+        const char *text; /* its beginning. Borrowed */
+    } lines[LB_HINT_LINES];
+    char fix[1000]; /* "": nothing is known to help */
+};
+
 struct lb_cell {
     const struct lb_strategy *strategy; /* borrowed */
     const struct lb_target *target;     /* NULL: no database. Borrowed */
@@ -80,6 +95,8 @@ struct lb_cell {
     uint64_t took_ns; /* all its runs of this session, with their overhead */
     size_t n_runs;
     struct lb_outcome **runs; /* owned */
+    struct lb_hint *hints;    /* owned; for guarantees that this cell shows best to be broken */
+    size_t n_hints;
 };
 
 struct lb_environment {
@@ -120,6 +137,8 @@ void lb_environment_read(struct lb_environment *environment);
 void lb_cell_release(struct lb_cell *cell);
 /* Takes the outcome over, also when it fails. 0 or LB_E_MEMORY. */
 int lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome, struct lb_error *err);
+/* NULL: it has none of the guarantee. */
+const struct lb_hint *lb_cell_hint(const struct lb_cell *cell, enum lb_guarantee guarantee);
 
 /* --- what a cell came to --- */
 

@@ -8,6 +8,7 @@
 #include "outlook.h"
 
 #include "advice.h"
+#include "array.h"
 #include "definitions.h"
 #include "text_clean.h"
 #include "untested.h"
@@ -61,12 +62,12 @@ void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
 /* --- findings --- */
 
 /* The cell that shows it best: explored before stressed, in the order of the plan. */
-static const struct lb_cell *shown_by(const struct lb_outlook *outlook,
-                                      const struct lb_report *report, enum lb_guarantee guarantee)
+static struct lb_cell *shown_by(const struct lb_outlook *outlook, struct lb_report *report,
+                                enum lb_guarantee guarantee)
 {
-    const struct lb_cell *stressed = NULL;
+    struct lb_cell *stressed = NULL;
     for (size_t i = 0; i < report->n_cells; i++) {
-        const struct lb_cell *cell = &report->cells[i];
+        struct lb_cell *cell = &report->cells[i];
         if (cell->outlook != outlook || cell->state != LB_CELL_DONE ||
             lb_cell_expectation(cell, guarantee) != LB_EXPECT_BROKEN)
             continue;
@@ -78,18 +79,18 @@ static const struct lb_cell *shown_by(const struct lb_outlook *outlook,
     return stressed;
 }
 
-static void print_quote(const struct lb_outlook *outlook, const struct lb_quote *quote, FILE *out)
+static void add_line(struct lb_hint *hint, const struct lb_quote *quote)
 {
-    char path[PATH_MAX], text[sizeof quote->text];
-    if (quote->line != 0)
-        fprintf(out, "#   %s:%d: %s\n", lb_shown(outlook->path, path, sizeof path), quote->line,
-                lb_shown(quote->text, text, sizeof text));
+    if (quote->line == 0 || hint->n_lines == LB_HINT_LINES)
+        return;
+    hint->lines[hint->n_lines].line = quote->line;
+    hint->lines[hint->n_lines++].text = quote->text;
 }
 
 /* All statements of the section of that line; of setup, which makes all tables, that line. shown:
- * bits of the statements that are printed by now. */
-static void print_section(const struct lb_outlook *outlook, const struct lb_quote *quote,
-                          uint64_t *shown, FILE *out)
+ * bits of the statements that are there by now. */
+static void add_section(const struct lb_outlook *outlook, const struct lb_quote *quote,
+                        uint64_t *shown, struct lb_hint *hint)
 {
     int section = LB_S_SETUP;
     for (size_t i = 0; i < outlook->n_statements; i++)
@@ -100,38 +101,64 @@ static void print_section(const struct lb_outlook *outlook, const struct lb_quot
         if (section == LB_S_SETUP ? it->line != quote->line : it->section != section)
             continue;
         if ((*shown >> i & 1) == 0 && (i == 0 || it->line != it[-1].line))
-            print_quote(outlook, it, out);
+            add_line(hint, it);
         *shown |= UINT64_C(1) << i;
     }
 }
 
-/* The lines that allow it, the definitions of what they use, and the fix. All statements of a
- * section are printed. */
-static void print_advice(const struct lb_outlook *outlook, const struct lb_report *report,
-                         const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
+/* The lines that allow it, the definitions of what they use, and the fix: all statements of a
+ * section. */
+static void make_hint(const struct lb_outlook *outlook, const struct lb_report *report,
+                      const struct lb_cell *cell, enum lb_guarantee guarantee, struct lb_hint *ret)
 {
     struct lb_advice advice = {.text = NULL};
+    *ret = (struct lb_hint){.guarantee = guarantee, .path = outlook->path};
     if (!outlook->is_guest && lb_file_before(cell->file) == NULL) /* of two: which one is wrong? */
         advice = lb_advise(outlook, report, guarantee, cell);
     const struct lb_quote *definitions[LB_DEFINED_SHOWN];
     uint64_t shown = 0;
     for (size_t i = 0; i < sizeof advice.quotes / sizeof advice.quotes[0]; i++)
         if (advice.quotes[i] != NULL && advice.quotes[i]->line != 0)
-            print_section(outlook, advice.quotes[i], &shown, out);
+            add_section(outlook, advice.quotes[i], &shown, ret);
     if (advice.text == NULL)
         return;
     if (outlook->trigger.line != 0) /* part of what writes */
-        print_section(outlook, &outlook->trigger, &shown, out);
+        add_section(outlook, &outlook->trigger, &shown, ret);
     size_t n = lb_outlook_definitions(outlook, shown, definitions);
     for (size_t i = 0; i < n; i++)
-        print_quote(outlook, definitions[i], out);
+        add_line(ret, definitions[i]);
     bool overlaps = lb_advice_overlaps(outlook, guarantee, cell);
     if (overlaps)
-        print_quote(outlook, &outlook->isolation, out);
-    fprintf(out, "#   The fix: %s%s\n", advice.text,
-            overlaps ? ". Both transactions were open at one time: the isolation level decides "
-                       "what each sees of the other"
-                     : "");
+        add_line(ret, &outlook->isolation);
+    snprintf(ret->fix, sizeof ret->fix, "%s%s", advice.text,
+             overlaps ? ". Both transactions were open at one time: the isolation level decides "
+                        "what each sees of the other"
+                      : "");
+}
+
+int lb_outlook_add_hints(const struct lb_outlook *outlook, struct lb_report *report,
+                         struct lb_error *err)
+{
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        struct lb_cell *cell = shown_by(outlook, report, (enum lb_guarantee)g);
+        if (cell == NULL)
+            continue;
+        struct lb_hint *hint = lb_array_add(&cell->hints, &cell->n_hints, sizeof *hint);
+        if (hint == NULL)
+            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        make_hint(outlook, report, cell, (enum lb_guarantee)g, hint);
+    }
+    return 0;
+}
+
+static void print_hint(const struct lb_hint *hint, FILE *out)
+{
+    char path[PATH_MAX], text[200];
+    for (size_t i = 0; i < hint->n_lines; i++)
+        fprintf(out, "#   %s:%d: %s\n", lb_shown(hint->path, path, sizeof path),
+                hint->lines[i].line, lb_shown(hint->lines[i].text, text, sizeof text));
+    if (hint->fix[0] != '\0')
+        fprintf(out, "#   The fix: %s\n", hint->fix);
 }
 
 static void print_name(const struct lb_outlook *outlook, enum lb_guarantee guarantee, FILE *out)
@@ -140,18 +167,31 @@ static void print_name(const struct lb_outlook *outlook, enum lb_guarantee guara
             lb_guarantee_name(guarantee));
 }
 
-static void print_finding(const struct lb_outlook *outlook, const struct lb_report *report,
-                          const struct lb_cell *cell, enum lb_guarantee guarantee, FILE *out)
+static void print_finding(const struct lb_outlook *outlook, const struct lb_cell *cell,
+                          const struct lb_hint *hint, FILE *out)
 {
     const struct lb_outcome *run = NULL;
-    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+    const struct lb_finding *finding = lb_cell_finding(cell, hint->guarantee, &run);
     char command[1200];
     fputs("#\n", out);
-    print_name(outlook, guarantee, out);
+    print_name(outlook, hint->guarantee, out);
     fprintf(out, "#   %s\n",
             finding->n_witnesses > 0 ? finding->witness[0].text : "see the command below");
-    print_advice(outlook, report, cell, guarantee, out);
+    print_hint(hint, out);
     fprintf(out, "#   shown by: %s\n", lb_reproduce(cell, run, finding, command, sizeof command));
+}
+
+/* The cell of the file that shows it, and the hint of that cell; NULL: it is not broken. */
+static const struct lb_cell *find_hint(const struct lb_outlook *outlook,
+                                       const struct lb_report *report, enum lb_guarantee guarantee,
+                                       const struct lb_hint **ret)
+{
+    for (size_t i = 0; i < report->n_cells; i++) {
+        *ret = lb_cell_hint(&report->cells[i], guarantee);
+        if (report->cells[i].outlook == outlook && *ret != NULL)
+            return &report->cells[i];
+    }
+    return NULL;
 }
 
 /* What the scenarios themselves disprove, such as the classes of items. Returns how many. */
@@ -288,16 +328,17 @@ void lb_outlook_tell_end(const struct lb_outlook *outlook, const struct lb_repor
 {
     unsigned n_broken = 0;
     for (int g = 0; g < LB_GUARANTEES; g++) {
-        const struct lb_cell *cell = shown_by(outlook, report, (enum lb_guarantee)g);
+        const struct lb_hint *hint;
+        const struct lb_cell *cell = find_hint(outlook, report, (enum lb_guarantee)g, &hint);
         if (cell == NULL)
             continue;
         n_broken++;
-        print_finding(outlook, report, cell, (enum lb_guarantee)g, out);
+        print_finding(outlook, cell, hint, out);
         if (diagnostics == NULL || outlook->is_guest)
             continue;
         fflush(out); /* a reader of both sees them in their order */
-        print_name(outlook, (enum lb_guarantee)g, diagnostics);
-        print_advice(outlook, report, cell, (enum lb_guarantee)g, diagnostics);
+        print_name(outlook, hint->guarantee, diagnostics);
+        print_hint(hint, diagnostics);
     }
     n_broken += print_disproved(outlook, report, out);
     print_tally(outlook, report, n_broken, out);

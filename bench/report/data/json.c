@@ -285,6 +285,23 @@ static json_t *run_json(const struct lb_outcome *run, const char *history)
     return lb_object_end(&object);
 }
 
+static json_t *hint_json(const struct lb_hint *hint)
+{
+    if (hint == NULL)
+        return json_null();
+    struct lb_object object = lb_object_new(), lines = lb_list_new();
+    lb_put_text(&object, "path", hint->path);
+    for (size_t i = 0; i < hint->n_lines; i++) {
+        struct lb_object line = lb_object_new();
+        lb_put_count(&line, "line", (uint64_t)hint->lines[i].line);
+        lb_put_text(&line, "text", hint->lines[i].text);
+        lb_add(&lines, lb_object_end(&line));
+    }
+    lb_put(&object, "lines", lb_object_end(&lines));
+    lb_put_text_or_null(&object, "fix", hint->fix[0] != '\0' ? hint->fix : NULL);
+    return lb_object_end(&object);
+}
+
 static json_t *guarantees_json(const struct lb_cell *cell)
 {
     struct lb_object all = lb_object_new();
@@ -305,6 +322,7 @@ static json_t *guarantees_json(const struct lb_cell *cell)
         for (size_t i = 0; i < finding->n_witnesses; i++)
             lb_add(&witnesses, lb_witness_json(&finding->witness[i], run->start_ns, false));
         lb_put(&object, "witnesses", lb_object_end(&witnesses));
+        lb_put(&object, "hint", hint_json(lb_cell_hint(cell, (enum lb_guarantee)g)));
         lb_put(&all, lb_guarantee_name((enum lb_guarantee)g), lb_object_end(&object));
     }
     return lb_object_end(&all);

@@ -10,12 +10,23 @@
 #include "text_clean.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 /* Of XML's characters the ones that need no care. */
 static void print_text(FILE *out, const char *text)
 {
     lb_print_clean(out, text, "&<>\"", (const char *const[]){"&amp;", "&lt;", "&gt;", "&quot;"});
+}
+
+/* Its lines stay apart. */
+static void print_lines(FILE *out, char *text)
+{
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;) {
+        print_text(out, line);
+        if (rest != NULL)
+            fputc('\n', out);
+    }
 }
 
 static void attribute(FILE *out, const char *name, const char *value)
@@ -25,6 +36,7 @@ static void attribute(FILE *out, const char *name, const char *value)
     fputc('"', out);
 }
 
+enum { MOST_TEXT = 12000 }; /* of a failure */
 enum kind { WELL, FAILURE, ERROR, SKIPPED, KINDS };
 
 struct counts {
@@ -40,7 +52,7 @@ struct writer {
 };
 
 static void test_case(struct writer *writer, const char *name, enum kind kind, const char *message,
-                      const char *more)
+                      char *more)
 {
     static const char *const elements[] = {
         [FAILURE] = "failure", [ERROR] = "error", [SKIPPED] = "skipped"};
@@ -62,25 +74,33 @@ static void test_case(struct writer *writer, const char *name, enum kind kind, c
     }
     fprintf(out, ">\n      <%s", elements[kind]);
     attribute(out, "message", message);
-    if (more[0] != '\0') {
+    if (more != NULL) {
         fputc('>', out);
-        print_text(out, more);
+        print_lines(out, more);
         fprintf(out, "</%s>\n    </testcase>\n", elements[kind]);
     } else {
         fputs("/>\n    </testcase>\n", out);
     }
 }
 
-/* A case that failed: its meaning, the witness, and the command that repeats it. */
+/* A case that failed: its meaning, the witness, the command that repeats it, and the lines of the
+ * file that allow it. */
 static void failure(struct writer *writer, const char *name, enum lb_expectation expectation,
-                    const struct lb_outcome *run, const char *witness, const char *why)
+                    const struct lb_outcome *run, const char *witness, const char *why,
+                    const struct lb_hint *hint)
 {
-    char again[1200], message[1400], more[2600];
+    char again[1200], message[1400], more[MOST_TEXT];
     /* What a page shows without a click: name, meaning and witness. */
     snprintf(message, sizeof message, "%s: %s%s%s", name, lb_expectation_meaning(expectation),
              witness[0] != '\0' ? ": " : "", witness);
-    snprintf(more, sizeof more, "%s%s%s. Again: %s", witness, why[0] != '\0' ? ". Known: " : "",
-             why, lb_reproduce(writer->cell, run, NULL, again, sizeof again));
+    size_t n = (size_t)snprintf(more, sizeof more, "%s%s%s. Again: %s", witness,
+                                why[0] != '\0' ? ". Known: " : "", why,
+                                lb_reproduce(writer->cell, run, NULL, again, sizeof again));
+    for (size_t i = 0; hint != NULL && i < hint->n_lines && n < sizeof more; i++)
+        n += (size_t)snprintf(more + n, sizeof more - n, "\n%s:%d: %s", hint->path,
+                              hint->lines[i].line, hint->lines[i].text);
+    if (hint != NULL && hint->fix[0] != '\0' && n < sizeof more)
+        snprintf(more + n, sizeof more - n, "\nThe fix: %s", hint->fix);
     test_case(writer, name, FAILURE, message, more);
 }
 
@@ -94,13 +114,13 @@ static void guarantee_case(struct writer *writer, enum lb_guarantee guarantee)
         return;
     if (expectation == LB_EXPECT_UNTESTED)
         test_case(writer, name, SKIPPED,
-                  finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason, "");
+                  finding->verdict == LB_V_NOT_TESTED ? finding->reason : run->reason, NULL);
     else if (expectation == LB_EXPECT_KEPT || expectation == LB_EXPECT_CAUGHT)
-        test_case(writer, name, WELL, "", "");
+        test_case(writer, name, WELL, "", NULL);
     else
         failure(writer, name, expectation, run,
                 finding->n_witnesses > 0 ? finding->witness[0].text : "",
-                lb_cell_why_broken(writer->cell, guarantee));
+                lb_cell_why_broken(writer->cell, guarantee), lb_cell_hint(writer->cell, guarantee));
 }
 
 static void proof_case(struct writer *writer)
@@ -110,11 +130,11 @@ static void proof_case(struct writer *writer)
     if (expectation == LB_EXPECT_NOTHING)
         return;
     if (expectation == LB_EXPECT_UNTESTED)
-        test_case(writer, run->proof.name, SKIPPED, run->proof.text, "");
+        test_case(writer, run->proof.name, SKIPPED, run->proof.text, NULL);
     else if (expectation == LB_EXPECT_BROKEN)
-        failure(writer, run->proof.name, expectation, run, run->proof.text, "");
+        failure(writer, run->proof.name, expectation, run, run->proof.text, "", NULL);
     else
-        test_case(writer, run->proof.name, WELL, "", "");
+        test_case(writer, run->proof.name, WELL, "", NULL);
 }
 
 static void cell_cases(struct writer *writer)
@@ -122,16 +142,16 @@ static void cell_cases(struct writer *writer)
     const struct lb_cell *cell = writer->cell;
     switch (cell->state) {
     case LB_CELL_SKIPPED:
-        test_case(writer, "all", SKIPPED, cell->reason, "");
+        test_case(writer, "all", SKIPPED, cell->reason, NULL);
         return;
     case LB_CELL_FAILED:
-        test_case(writer, "all", ERROR, cell->error.message, "");
+        test_case(writer, "all", ERROR, cell->error.message, NULL);
         return;
     case LB_CELL_NOT_RUN:
-        test_case(writer, "all", ERROR, cell->reason, "");
+        test_case(writer, "all", ERROR, cell->reason, NULL);
         return;
     case LB_CELL_PENDING:
-        test_case(writer, "all", SKIPPED, "interrupted before its turn", "");
+        test_case(writer, "all", SKIPPED, "interrupted before its turn", NULL);
         return;
     case LB_CELL_DONE:
     default:
@@ -142,7 +162,7 @@ static void cell_cases(struct writer *writer)
     proof_case(writer);
     for (size_t i = 0; i < cell->n_runs; i++)
         if (cell->runs[i]->state == LB_RUN_SERVER_GONE || cell->runs[i]->state == LB_RUN_INVALID)
-            test_case(writer, "run", ERROR, cell->runs[i]->reason, "");
+            test_case(writer, "run", ERROR, cell->runs[i]->reason, NULL);
 }
 
 static struct counts count(const struct lb_cell *cell)
