@@ -1,5 +1,5 @@
 -- A line that a refused acquire joins: each poll shows that its waiter is alive. swept=holder: only a place that has the
--- lock is removed when nobody has seen its worker for the ttl, so a dead waiter keeps the place behind the holder for ever.
+-- lock is removed when its worker was silent for the ttl, so a dead waiter keeps the place behind the holder for ever.
 -- Truth expected: swept=all right; swept=holder broken: recovery.
 --
 -- strategy: polled-line
