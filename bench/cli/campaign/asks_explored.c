@@ -52,7 +52,7 @@ static bool clears_line(const struct lb_asking *m)
            !f->has_recover && !waiters_count(f) && !m->program->ends_by_recover;
 }
 
-static void explore_deaths(struct lb_asking *m)
+static void explore_dead_holder(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     const bool recovers = lb_asking_claims(m, LB_G_RECOVERY);
@@ -93,6 +93,12 @@ static void explore_dead_waiter(struct lb_asking *m)
     ask->explored.deaths = ask->explored.ticks = ask->explored.preemptions = 1;
     ask->explored.rounds = 2;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
+static void explore_deaths(struct lb_asking *m)
+{
+    explore_dead_holder(m);
+    explore_dead_waiter(m);
 }
 
 /* A worker dies between two commits of a claim, or of its end: its item must come again. */
@@ -499,10 +505,8 @@ void lb_asks_explore(struct lb_asking *m)
     }
     if (!lock && lb_asking_claims(m, LB_G_NO_LOSS))
         explore_two_puts(m);
-    if (lock) {
+    if (lock)
         explore_deaths(m);
-        explore_dead_waiter(m);
-    }
     if (!lock)
         explore_lost_items(m);
     if (lb_features_lease(f) && !m->program->ends_by_recover) {
