@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# The lines that verify quotes: a retry, a recover beside renewals, and the isolation level of two transactions that meet. A
+# The lines that verify quotes: a retry, a recover beside renewals, what else a test plays, and the isolation level of two transactions that meet. A
 # waiter that dies in line is asked about if the file claims progress only.
 use strict;
 use warnings;
@@ -82,6 +82,36 @@ my @cleared = ('-s', spew('cleared.sql', $text), '-d', 'sqlite:', '-q');
 unlike((lockbench('verify', @cleared, '--plan'))[1], qr/explore\+crash/, 'a recover: no waiter dies');
 ($status, $out, $err) = lockbench('explore', @cleared, '--opt', 'seen=all', '--steps', 'clock,crash');
 unlike($out, qr/violated/, '... nor is it accused if one does') or diag $out, $err;
+
+# --- what a test plays beside claims and their ends ---
+# Two locks at once: a release that ends both.
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', '-s', "$folder/two-locks.sql", '-d', 'sqlite:', '-q', '--budget', '6s', '--opt', 'release=number');
+($fix, @quoted) = said($out, 'exclusive');
+is((grep { /^UPDATE held SET holder = NULL, until_ms = 0 WHERE number = :token/ } @quoted), 1, 'two locks: the release is quoted') or diag $out, $err;
+like($fix, qr/^with two locks at once, the end of one hold ends another/, '... with the reason');
+
+# A rescuer gives up what an operator takes up again.
+my @given_up = ('-s', "$folder/given-up.sql", '-d', 'sqlite:', '-q');
+my @played = ('--also', 'errors', '--rescuers', '1', '--steps', 'clock', '--items', '1', '--rounds', '2', '--preemptions', '1');
+like((lockbench('verify', @given_up, '--plan'))[1], qr/^ +\d+ explore\+rescue\+operator /m, 'a rescuer and an operator: verify asks');
+is((lockbench('explore', @given_up, '--opt', "gives=$_->[0]", @played))[0], $_->[1], "... gives=$_->[0]: status $_->[1]") for ['failed', 1], ['unknown', 0];
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', @given_up, '--budget', '12s', '--opt', 'gives=failed');
+like($out, qr/^not ok \d+ - given-up sqlite explore\+rescue\+operator once$/m, '... and verify finds it') or diag $out, $err;
+($fix, @quoted) = said($out, 'once');
+is((grep { /^UPDATE letter SET state = '(?:failed' WHERE state = 'open' AND from_ms|new' WHERE)/ } @quoted), 2, '... and quotes recover and clear-error') or diag $out;
+
+# Workers that are asked to stop wait for no limit: one of minutes can be tested.
+my $minutes = slurp("$folder/stop-all.sql") =~ s/^(-- option: stop .*)$/$1\n-- option: stale_min = 15\n-- limit: stale_min/mr;
+$minutes =~ s/state int NOT NULL DEFAULT 0,/$& at_ms bigint,/ or die 'no state';
+$minutes =~ s/^UPDATE job SET state = 1,/$& at_ms = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER),/m or die 'no claim';
+$minutes =~ s/^-- name: teardown/-- name: recover [sqlite]\nUPDATE job SET state = 0 WHERE state = 1 AND at_ms < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - :stale_min * 60000;\n$&/m
+    or die 'no teardown';
+my @minutes = ('-s', spew('minutes.sql', $minutes), '-d', 'sqlite:', '-q', '--budget', '30s');
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', @minutes, '--opt', 'stop=all');
+like($out, qr/^not ok \d+ - \S+ sqlite steady\+term no-duplicate$/m, 'a limit of minutes: stop is tested') or diag $out, $err;
+like(join("\n", (said($out, 'no-duplicate'))[1 .. 9]), qr/^UPDATE job SET state = 0, worker = NULL/m, '... and quoted');
+($status, $out, $err) = lockbench('verify', @minutes);
+is($status, 0, '... and one that asks for its own worker is not accused') or diag $out, $err;
 
 # --- the isolation level ---
 SKIP: {

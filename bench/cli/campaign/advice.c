@@ -367,6 +367,12 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
     bool no_time = cell->is_explored && cell->explored.ticks == 0 && cell->explored.deaths == 0;
     if (f->has_enqueue && f->lease == NULL)
         return advise_line(o);
+    if (cell->is_explored && cell->explored.resources > 1)
+        return (struct lb_advice){
+            .quotes = {&o->end, &o->end_last, &o->begin, &o->begin_end},
+            .text = "with two locks at once, the end of one hold ends another, or acquire grants "
+                    "another lock: let each statement name its own lock (AND name = :resource, "
+                    "and one unlock of that key, not of all)"};
     if (no_time && o->begin_end.line == 0)
         return (struct lb_advice){
             .quotes = {&o->begin},

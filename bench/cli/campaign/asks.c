@@ -102,6 +102,10 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
     if (rc != 0)
         return rc;
     uint64_t factor = stretch_of(outlook, ret);
+    if (factor > STRETCH_MOST && ret->fault == LB_FAULT_TERM && ret->recovery_bound_ns == 0) {
+        ret->ttl_is_said = false; /* what is given back in order waits for no limit */
+        return 0;
+    }
     if (factor > STRETCH_MOST)
         return lb_fail(err, LB_E_UNSUPPORTED,
                        "its lease or limit cannot be made short enough: count it in ms");

@@ -203,6 +203,16 @@ static void explore_operator(struct lb_asking *m)
     ask->explored.rounds = f->has_error ? 2 : 1;
     ask->explored.errors = true;
     ask->explored.preemptions = lb_asking_on_server(m);
+    if (!f->has_recover || !f->recovers_by_time || f->ends_sessions)
+        return;
+    ask = add_explored(m, "explore+rescue+operator",
+                       "it has recover, and an operator's sections: an operator takes up what a "
+                       "rescuer has freed, or given up");
+    ask->explored.items = ask->explored.rescuers = 1;
+    ask->explored.ticks = ask->explored.preemptions = 1;
+    ask->explored.rounds = 2;
+    ask->explored.errors = true;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 15;
 }
 
 /* Where an option is the limit of a key, or of a rate, it is 1: two items are enough to exceed it.

@@ -106,6 +106,35 @@ static void add_section(const struct lb_outlook *outlook, const struct lb_quote 
     }
 }
 
+/* What the test plays beside claims and their ends: without that, earlier tests of the plan did not
+ * show it. */
+static void add_played(const struct lb_outlook *o, const struct lb_cell *cell,
+                       enum lb_guarantee guarantee, uint64_t *shown, struct lb_hint *hint)
+{
+    const struct lb_explored_ask *ask = &cell->explored;
+    const struct lb_scenario *s = &cell->scenario;
+    bool explored = cell->is_explored;
+    bool fails = explored ? ask->errors : s->error > 0;
+    bool frees = explored ? ask->frees > 0 : s->free_share > 0;
+    bool is_counted = guarantee == LB_G_RATE || guarantee == LB_G_KEY_LIMIT;
+    const struct {
+        bool is_played;
+        const struct lb_quote *quote;
+    } all[] = {{is_counted || (explored && ask->resources > 1 && !ask->apart), &o->end},
+               {explored && ask->renewals > 0, &o->renew}, {fails, &o->error},
+               {fails, &o->operator},
+                {frees, &o->free},
+                {frees, &o->retry},
+                {explored && ask->rescuers > 0, &o->recover},
+                {explored && ask->putters > 0, &o->put},
+                {explored && ask->cancels, &o->leave_line},
+                {explored && ask->leaves, &o->leave},
+                {!explored && s->fault == LB_FAULT_TERM, &o->stop}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i].is_played && all[i].quote->line != 0)
+            add_section(o, all[i].quote, shown, hint);
+}
+
 /* The lines that allow it, the definitions of what they use, and the fix: all statements of a
  * section. */
 static void make_hint(const struct lb_outlook *outlook, const struct lb_report *report,
@@ -122,6 +151,7 @@ static void make_hint(const struct lb_outlook *outlook, const struct lb_report *
             add_section(outlook, advice.quotes[i], &shown, ret);
     if (advice.text == NULL)
         return;
+    add_played(outlook, cell, guarantee, &shown, ret);
     if (outlook->trigger.line != 0) /* part of what writes */
         add_section(outlook, &outlook->trigger, &shown, ret);
     size_t n = lb_outlook_definitions(outlook, shown, definitions);
