@@ -338,6 +338,15 @@ static struct lb_advice advise_lock_recovery(const struct lb_outlook *o, const s
                 "ask for nothing that a dead holder leaves committed"};
 }
 
+static struct lb_advice advise_two_locks(const struct lb_outlook *o)
+{
+    return (struct lb_advice){
+        .quotes = {&o->end, &o->end_last, &o->begin, &o->begin_end},
+        .text = "with two locks at once, the end of one hold ends another, or acquire grants "
+                "another lock: let each statement name its own lock (AND name = :resource, and one "
+                "unlock of that key, not of all)"};
+}
+
 /* Advice on two holders at once, by the explored steps. */
 static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struct lb_cell *cell)
 {
@@ -368,11 +377,7 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
     if (f->has_enqueue && f->lease == NULL)
         return advise_line(o);
     if (cell->is_explored && cell->explored.resources > 1)
-        return (struct lb_advice){
-            .quotes = {&o->end, &o->end_last, &o->begin, &o->begin_end},
-            .text = "with two locks at once, the end of one hold ends another, or acquire grants "
-                    "another lock: let each statement name its own lock (AND name = :resource, "
-                    "and one unlock of that key, not of all)"};
+        return advise_two_locks(o);
     if (no_time && o->begin_end.line == 0)
         return (struct lb_advice){
             .quotes = {&o->begin},

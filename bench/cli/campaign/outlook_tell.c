@@ -107,16 +107,16 @@ static void add_section(const struct lb_outlook *outlook, const struct lb_quote 
 }
 
 /* What the test plays beside claims and their ends: without that, earlier tests of the plan did not
- * show it. */
+ * show it. Where the operator is to blame, the errors before are not. */
 static void add_played(const struct lb_outlook *o, const struct lb_cell *cell,
-                       enum lb_guarantee guarantee, uint64_t *shown, struct lb_hint *hint)
+                       const struct lb_advice *advice, uint64_t *shown, struct lb_hint *hint)
 {
     const struct lb_explored_ask *ask = &cell->explored;
     const struct lb_scenario *s = &cell->scenario;
     bool explored = cell->is_explored;
-    bool fails = explored ? ask->errors : s->error > 0;
+    bool fails = (explored ? ask->errors : s->error > 0) && advice->quotes[0] != &o->operator;
     bool frees = explored ? ask->frees > 0 : s->free_share > 0;
-    bool is_counted = guarantee == LB_G_RATE || guarantee == LB_G_KEY_LIMIT;
+    bool is_counted = hint->guarantee == LB_G_RATE || hint->guarantee == LB_G_KEY_LIMIT;
     const struct {
         bool is_played;
         const struct lb_quote *quote;
@@ -127,7 +127,6 @@ static void add_played(const struct lb_outlook *o, const struct lb_cell *cell,
                 {frees, &o->retry},
                 {explored && ask->rescuers > 0, &o->recover},
                 {explored && ask->putters > 0, &o->put},
-                {explored && ask->cancels, &o->leave_line},
                 {explored && ask->leaves, &o->leave},
                 {!explored && s->fault == LB_FAULT_TERM, &o->stop}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -151,7 +150,7 @@ static void make_hint(const struct lb_outlook *outlook, const struct lb_report *
             add_section(outlook, advice.quotes[i], &shown, ret);
     if (advice.text == NULL)
         return;
-    add_played(outlook, cell, guarantee, &shown, ret);
+    add_played(outlook, cell, &advice, &shown, ret);
     if (outlook->trigger.line != 0) /* part of what writes */
         add_section(outlook, &outlook->trigger, &shown, ret);
     size_t n = lb_outlook_definitions(outlook, shown, definitions);
