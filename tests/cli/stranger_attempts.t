@@ -20,6 +20,18 @@ unlike($out, qr/no-loss/, '... and no-loss is tested');
 is($status, 1, 'what is lost at the first attempt is lost');
 like($out, qr/^  no-loss, \d+ times? in /m, '... by the right guarantee');
 
+# --- of one attempt a second one is shown at once ---
+my @tries = ('-s', "$ENV{LB_SOURCE}/tests/strangers/tries-read.sql", '-d', 'sqlite:', '-q');
+for (['counts=read', 1, 'violated'], ['counts=row', 0, 'held']) {
+    my ($counts, $wanted, $verdict) = @$_;
+    ($status, $out, $err) = lockbench('explore', @tries, '--opt', $counts, '--opt', 'most=1', '--frees', '1', '--items', '1');
+    is($status, $wanted, "$counts: status") or diag $out, $err;
+    like($out, qr/^ +attempts +$verdict$/m, "... attempts: $verdict") or diag $out;
+}
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', @tries, '--opt', 'counts=read', '--budget', '10s');
+like($out, qr/^not ok \d+ - tries-read sqlite explore\+attempts attempts$/m, 'verify asks for it') or diag $out, $err;
+like($out, qr/^  reproduce: "lockbench explore .* --opt most=1 /m, '... with the option set to 1');
+
 # --- the statement between the first and the last one is the one to change ---
 my $blind = spew('blind.sql', <<'SQL');
 -- strategy: blind

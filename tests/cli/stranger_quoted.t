@@ -109,7 +109,7 @@ $minutes =~ s/^-- name: teardown/-- name: recover [sqlite]\nUPDATE job SET state
 my @minutes = ('-s', spew('minutes.sql', $minutes), '-d', 'sqlite:', '-q', '--budget', '30s');
 ($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', @minutes, '--opt', 'stop=all');
 like($out, qr/^not ok \d+ - \S+ sqlite steady\+term no-duplicate$/m, 'a limit of minutes: stop is tested') or diag $out, $err;
-like(join("\n", (said($out, 'no-duplicate'))[1 .. 9]), qr/^UPDATE job SET state = 0, worker = NULL/m, '... and quoted');
+is((grep { /^UPDATE job SET state = 0, worker = NULL/ } (said($out, "no-duplicate"))), 1, "... and quoted");
 ($status, $out, $err) = lockbench('verify', @minutes);
 is($status, 0, '... and one that asks for its own worker is not accused') or diag $out, $err;
 

@@ -1,6 +1,8 @@
 /* The explorations of a file, with reasons: see asks.h. */
 #include "asks.h"
 
+#include <string.h>
+
 static struct lb_ask *add_explored(struct lb_asking *m, const char *name, const char *why)
 {
     struct lb_ask *ask = lb_asks_add(m, name, "%s", why);
@@ -282,10 +284,29 @@ static void explore_again_in_hand(struct lb_asking *m)
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20; /* there is one schedule */
 }
 
+/* Where an option is the number of attempts, it is 1: an item that is given back once has had it.
+ */
+static void explore_attempts(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    const char *option = m->program->attempts_text;
+    bool is_option = option != NULL && strspn(option, "0123456789") == 0;
+    if (!lb_asking_claims(m, LB_G_ATTEMPTS) || m->program->attempts <= 1 || !is_option ||
+        (!f->has_free && !f->has_retry))
+        return;
+    struct lb_ask *ask = add_explored(m, "explore+attempts",
+                                      "it claims attempts: an item that may be tried once is given "
+                                      "back");
+    ask->explored.set_to_1 = option;
+    ask->explored.items = ask->explored.frees = 1;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
 /* Limits, two keys, and puts that meet a claim, or each other. */
 static void explore_attributes(struct lb_asking *m)
 {
     struct lb_ask *ask;
+    explore_attempts(m);
     explore_two(m);
     explore_again_in_hand(m);
     explore_limit(m);
