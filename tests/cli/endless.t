@@ -48,6 +48,28 @@ for my $load (['-S', 'drain', '--backlog', '20'], ['-S', 'steady', '--producers'
 my ($status, $cell) = run(endless('unclaimed', 'no-loss'), '-S', 'drain', '--backlog', '20', @small);
 is($status, 5, 'where no claim is about it, nothing was shown');
 like($cell->{runs}[0]{reason}, $came_back, '... and the reason is given');
+# Recurring work that no period of the scenario holds back is due again at once, and the witness beside the history knows that as well.
+my $recurring = spew('recurring.sql', <<'SQL');
+-- strategy: recurring
+-- shape: queue
+-- claims: no-duplicate
+-- due: at-once
+-- name: setup
+CREATE TABLE jobs (id integer PRIMARY KEY, payload varchar(100), owner varchar(64), turn integer NOT NULL DEFAULT 0, next_ms bigint NOT NULL DEFAULT 0);
+-- name: put
+INSERT INTO jobs (id, payload) VALUES (:id, :payload);
+-- name: claim
+UPDATE jobs SET owner = :worker, turn = turn + 1
+WHERE id = (SELECT id FROM jobs WHERE owner IS NULL AND next_ms <= :now ORDER BY next_ms, id LIMIT 1) RETURNING id, payload, turn AS token;
+-- name: complete
+UPDATE jobs SET owner = NULL, next_ms = :now + :period_ms WHERE id = :id AND owner = :worker AND turn = :token;
+-- name: teardown
+DROP TABLE jobs;
+SQL
+($status, $cell) = run($recurring, '-S', 'drain', '--backlog', '20', @small);
+is($status, 5, 'recurring work in a drain: nothing was shown');
+like($cell->{runs}[0]{reason}, $came_back, '... and the reason is given');
+ok($cell->{runs}[0]{live_witness}{agrees_with_history}, '... and the witnesses agree') or diag explain $cell->{runs}[0]{live_witness};
 ($status, $cell) = run('cas', '-S', 'drain', '--backlog', '30', '--free', '0.8', @small);
 is($status, 0, 'items that are given back again and again end all the same') or diag explain $cell->{runs}[0]{reason};
 
