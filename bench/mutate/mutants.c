@@ -161,6 +161,21 @@ static void take_statement(struct lb_making *m, size_t from)
     free(sql);
 }
 
+/* A changed statement of that kind could end the sessions of the server's other users. */
+static bool ends_sessions(const struct lb_making *m)
+{
+    const struct lb_raw_statement *all = m->file->statements + m->section->first;
+    for (size_t i = 0; i < m->section->n_statements; i++) {
+        struct lb_lexer lexer;
+        struct lb_token token;
+        lb_lexer_init(&lexer, all[i].text, all[i].length, 1);
+        while ((token = lb_lexer_next(&lexer)).kind != LB_T_END && token.kind != LB_T_BAD)
+            if (lb_token_ends_session(&token))
+                return true;
+    }
+    return false;
+}
+
 static void take_section(struct lb_making *m)
 {
     const char *text = m->file->text;
@@ -205,7 +220,7 @@ int lb_mutants_make(const struct lb_file *file, const struct lb_program *program
     lower_isolation(&m);
     for (int name = 0; name < LB_SECTIONS && !m.failed; name++) {
         m.section = lb_raw_of(file, &program->sections[name]);
-        if (m.section != NULL && is_for_workers((enum lb_section_name)name))
+        if (m.section != NULL && is_for_workers((enum lb_section_name)name) && !ends_sessions(&m))
             take_section(&m);
     }
     return m.failed ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;

@@ -204,6 +204,20 @@ static void statements_directives_and_levels_are_left_out(void **state)
     free(all);
 }
 
+/* Without a condition they could end sessions of others. */
+static void sections_that_end_sessions_are_not_changed(void **state)
+{
+    (void)state;
+    static const char *const ends[] = {"SELECT pg_terminate_backend(pid) FROM pg_locks WHERE a = 1",
+                                       "SELECT PG_CANCEL_BACKEND(1) FROM t WHERE a = 1 LIMIT 1",
+                                       "SELECT no FROM t WHERE a = 1 LIMIT 1;\nKILL :no"};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char *all = mutants_of(i == 2 ? "mariadb" : "postgres", "", table, " tx=one", ends[i]);
+        assert_string_equal(all, "");
+        free(all);
+    }
+}
+
 /* Two conditions of one statement go together, and a part of one does not. */
 static void conditions_pair_within_a_statement(void **state)
 {
@@ -240,6 +254,7 @@ int main(void)
         cmocka_unit_test(keys_are_left_out_of_setup),
         cmocka_unit_test(keys_are_left_out_of_columns_and_of_alterations),
         cmocka_unit_test(statements_directives_and_levels_are_left_out),
+        cmocka_unit_test(sections_that_end_sessions_are_not_changed),
         cmocka_unit_test(conditions_pair_within_a_statement),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -143,9 +143,13 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
         judged->is_untried =
             unseen == lb_mutant_untried && all_complete && any_complete && !judged->is_incomplete;
         snprintf(judged->reason, sizeof judged->reason, "%s", unseen);
-    } else if (!all_complete || !any_complete) {
+    } else if (!all_complete) {
         tell_questions(m, mutant, false, "the time was too short to be complete in", judged->reason,
                        sizeof judged->reason);
+    } else if (!any_complete) {
+        snprintf(judged->reason, sizeof judged->reason,
+                 "the time was too short: all steps of two workers were explored in no question "
+                 "that runs this section");
     } else if (judged->is_incomplete) {
         snprintf(judged->reason, sizeof judged->reason,
                  "the time was too short: an exploration of the mutant is not complete");

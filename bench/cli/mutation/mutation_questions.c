@@ -1,6 +1,8 @@
 /* The questions that mutants are asked: see mutation_ask.h. */
 #include "mutation_ask.h"
 
+#include "outlook.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -301,12 +303,14 @@ static void add_hands(struct lb_mutation *m, const struct lb_cell *first)
 static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
 {
     const struct lb_section *sections = m->program->sections;
-    bool recovers = sections[LB_S_RECOVER].present && m->program->recovers_by_time;
+    /* A recover that ends sessions would end those of the exploration's own workers. */
+    bool has_recover = sections[LB_S_RECOVER].present && !first->outlook->features.ends_sessions;
+    bool recovers = has_recover && m->program->recovers_by_time;
     struct lb_explored_ask *ask = add_exploration(m, first, "explore+rounds", 0);
     ask->rounds = 2;
     ask->ticks = m->strategy.is_lease;
     add_times(m, first, recovers);
-    if (sections[LB_S_RECOVER].present && !m->program->recovers_by_time)
+    if (has_recover && !m->program->recovers_by_time)
         add_recover(m, first);
     if (m->strategy.shape != LB_QUEUE && lb_file_uses(m->file, LB_SLOT_MODE)) {
         add_exploration(m, first, "explore+readers", 0)->readers = 2;

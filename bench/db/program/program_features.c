@@ -185,12 +185,6 @@ static bool has_fixed_lease(const struct lb_file *file, const struct lb_constant
 
 /* --- all of them --- */
 
-static bool ends_session(const struct lb_token *token)
-{
-    static const char *const words[] = {"pg_terminate_backend", "kill", NULL};
-    return lb_token_is_any(token, words);
-}
-
 /* The server's own time, and not :now. Also in the text of a function. */
 static bool asks_server_time(const struct lb_token *token)
 {
@@ -290,7 +284,8 @@ static void read_recover(const struct lb_section *recover, struct lb_features *r
     for (size_t i = 0; i < recover->n_statements; i++) {
         if (recover->statements[i].is_write)
             ret->recover_line = recover->statements[i].line;
-        ret->ends_sessions = ret->ends_sessions || any_token(&recover->statements[i], ends_session);
+        ret->ends_sessions =
+            ret->ends_sessions || any_token(&recover->statements[i], lb_token_ends_session);
     }
     if (recover->n_statements > 1 && recover->statements[0].line != ret->recover_line)
         ret->recover_first_line = recover->statements[0].line;

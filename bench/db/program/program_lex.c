@@ -310,6 +310,12 @@ bool lb_token_is_any(const struct lb_token *token, const char *const *words)
     return false;
 }
 
+bool lb_token_ends_session(const struct lb_token *token)
+{
+    static const char *const words[] = {"pg_terminate_backend", "pg_cancel_backend", "kill", NULL};
+    return lb_token_is_any(token, words);
+}
+
 bool lb_token_begins(const struct lb_token *token, char c)
 {
     return token->kind == LB_T_OTHER && token->length > 0 && *token->text == c;
