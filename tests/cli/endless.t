@@ -70,6 +70,14 @@ SQL
 is($status, 5, 'recurring work in a drain: nothing was shown');
 like($cell->{runs}[0]{reason}, $came_back, '... and the reason is given');
 ok($cell->{runs}[0]{live_witness}{agrees_with_history}, '... and the witnesses agree') or diag explain $cell->{runs}[0]{live_witness};
+# verify asks for it with a period that outlasts the run, and with work that outlasts the period: a claim that asks only what is due
+# takes it from its worker then.
+my $overlapping = spew('overlapping.sql', slurp($recurring) =~ s/WHERE owner IS NULL AND next_ms/WHERE next_ms/r =~ s/SET owner = :worker, turn = turn \+ 1/$&, next_ms = :now + :period_ms/r);
+($status, my $said, my $err) = lockbench('verify', '-s', $recurring, '-d', 'sqlite:', '-q', '--budget', '40s');
+is($status, 0, 'verify of recurring work: not accused, nor inconclusive') or diag $said, $err;
+like($said, qr/^ok \d+ - recurring sqlite slow work no-duplicate$/m, '... and slow work is tested');
+($status, $said, $err) = lockbench('verify', '-s', $overlapping, '-d', 'sqlite:', '-q', '--budget', '40s');
+like($said, qr/^not ok \d+ - recurring sqlite slow work no-duplicate$/m, 'a claim that asks only what is due: violated') or diag $said, $err;
 ($status, $cell) = run('cas', '-S', 'drain', '--backlog', '30', '--free', '0.8', @small);
 is($status, 0, 'items that are given back again and again end all the same') or diag explain $cell->{runs}[0]{reason};
 

@@ -606,9 +606,17 @@ static struct lb_advice advise_bounded(const struct lb_outlook *o)
             .text = "claim marks all that is ready: let it take no more than requested (LIMIT :n)"};
     return (struct lb_advice){
         .quotes = {&o->begin, &o->begin_end},
-        .text = "a sub-select with LIMIT may be run once for each row: join it (FROM), or write "
-                "= (SELECT ... LIMIT 1), or = ANY (ARRAY (SELECT ... LIMIT :n)), and give the "
-                "table a primary key"};
+        .text = "a sub-select with LIMIT, behind IN or FROM, may be run once for each row: select "
+                "in a WITH query, which is run once, or write = (SELECT ... LIMIT 1), or = ANY "
+                "(ARRAY (SELECT ... LIMIT :n))"};
+}
+
+/* Two items of a group in one claim: nothing was given back before. */
+static bool takes_group_twice(const struct lb_cell *cell)
+{
+    return cell->is_explored && cell->explored.batch > 1 &&
+           !lb_advice_shows(cell, LB_G_GROUP_EXCLUSIVE, LB_OP_FREE) &&
+           !lb_advice_shows(cell, LB_G_GROUP_EXCLUSIVE, LB_OP_ERROR);
 }
 
 static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb_report *report,
@@ -640,11 +648,12 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
                     "people to look at, or promise only that nothing is lost"};
     case LB_G_GROUP_EXCLUSIVE:
         advice = lb_advise_end(o, cell, guarantee);
-        if (advice.text != NULL)
+        if (advice.text != NULL && !takes_group_twice(cell))
             return advice;
         return (struct lb_advice){
             .quotes = {&o->begin, &o->begin_end, &o->end},
-            .text = "two claims that do not see each other take two items of one group: let a "
+            .text = "one claim takes two items of a group, or two claims that do not see each "
+                    "other take two items of one group: let a "
                     "unique index on the group of items in hand refuse the second, or the claim "
                     "lock a row of the group. Or what ends an item sets a group free of which "
                     "another has an item: let it name the item's own group, and ask whose it is"};

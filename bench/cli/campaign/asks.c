@@ -52,7 +52,8 @@ void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why)
 /* --- the scenario of an ask --- */
 
 enum { STRETCH_MOST = 12 };
-#define SOME_DEATHS_NS UINT64_C(2000000000) /* the first ones come late on a busy machine */
+#define LONG_PERIOD_NS UINT64_C(3600000000000) /* nothing is due again in a run */
+#define SOME_DEATHS_NS UINT64_C(2000000000)    /* the first ones come late on a busy machine */
 
 /* A lease in seconds cannot be 200 ms. By whole seconds one of a second may be over at once. */
 static uint64_t stretch_of(const struct lb_outlook *outlook, const struct lb_scenario *scenario)
@@ -101,6 +102,11 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
         rc = lb_scenario_set(ret, ask->keys[i], ask->keys[i + 1], err);
     if (rc != 0)
         return rc;
+    if (outlook->features.has_period && ret->shape == LB_QUEUE && ret->period_ns == 0) {
+        if (ret->drain)
+            return lb_fail(err, LB_E_UNSUPPORTED, "its work is due again: it is never drained");
+        ret->period_ns = LONG_PERIOD_NS;
+    }
     uint64_t factor = stretch_of(outlook, ret);
     if (factor > STRETCH_MOST && ret->fault == LB_FAULT_TERM && ret->recovery_bound_ns == 0) {
         ret->ttl_is_said = false; /* what is given back in order waits for no limit */

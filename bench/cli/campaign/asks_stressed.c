@@ -628,12 +628,25 @@ static void put_again(struct lb_asking *m)
         set(ask, "error", "0.2");
 }
 
+/* A claim that asks only if an item is due takes it from a worker that needs longer than a period.
+ */
+static void recur(struct lb_asking *m)
+{
+    static const char *const slow[] = {"backlog",  "3",       "period", "50ms",      "hold",
+                                       "120ms",    "workers", "6",      "processes", "2",
+                                       "duration", "2s",      NULL};
+    add_stressed(m, "recurring-checkout", NULL, 7000, "it has :period_ms: items are due again");
+    set_all(add_named(m, "recurring-checkout", 2000, "slow work",
+                      "it has :period_ms: an item is worked on for longer than that"),
+            slow);
+}
+
 static void stress_queue(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     struct lb_ask *ask;
     if (f->has_period) /* never drained */
-        add_stressed(m, "recurring-checkout", NULL, 7000, "it has :period_ms: items are due again");
+        recur(m);
     else
         add_stressed(m, "drain", NULL, 2000,
                      crowd_reason(m, "a crowd at a backlog, and its books"));

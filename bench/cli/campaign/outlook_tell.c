@@ -116,6 +116,7 @@ static void add_played(const struct lb_outlook *o, const struct lb_cell *cell,
     bool explored = cell->is_explored;
     bool fails = (explored ? ask->errors : s->error > 0) && advice->quotes[0] != &o->operator;
     bool frees = explored ? ask->frees > 0 : s->free_share > 0;
+    bool is_lost = hint->guarantee == LB_G_NO_LOSS;
     bool is_counted = hint->guarantee == LB_G_RATE || hint->guarantee == LB_G_KEY_LIMIT;
     const struct {
         bool is_played;
@@ -125,7 +126,7 @@ static void add_played(const struct lb_outlook *o, const struct lb_cell *cell,
                {fails, &o->operator},
                 {frees, &o->free},
                 {frees, &o->retry},
-                {explored && ask->rescuers > 0, &o->recover},
+                {explored ? ask->rescuers > 0 : is_lost && s->recover_ns > 0, &o->recover},
                 {explored && ask->putters > 0, &o->put},
                 {explored && ask->leaves, &o->leave},
                 {!explored && s->fault == LB_FAULT_TERM, &o->stop}};
