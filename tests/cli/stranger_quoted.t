@@ -95,7 +95,7 @@ my @given_up = ('-s', "$folder/given-up.sql", '-d', 'sqlite:', '-q');
 my @played = ('--also', 'errors', '--rescuers', '1', '--steps', 'clock', '--items', '1', '--rounds', '2', '--preemptions', '1');
 like((lockbench('verify', @given_up, '--plan'))[1], qr/^ +\d+ explore\+rescue\+operator /m, 'a rescuer and an operator: verify asks');
 is((lockbench('explore', @given_up, '--opt', "gives=$_->[0]", @played))[0], $_->[1], "... gives=$_->[0]: status $_->[1]") for ['failed', 1], ['unknown', 0];
-($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', @given_up, '--budget', '12s', '--opt', 'gives=failed');
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', @given_up, '--budget', '60s', '--opt', 'gives=failed');
 like($out, qr/^not ok \d+ - given-up sqlite explore\+rescue\+operator once$/m, '... and verify finds it') or diag $out, $err;
 ($fix, @quoted) = said($out, 'once');
 is((grep { /^UPDATE letter SET state = '(?:failed' WHERE state = 'open' AND from_ms|new' WHERE)/ } @quoted), 2, '... and quotes recover and clear-error') or diag $out;

@@ -433,7 +433,7 @@ static bool is_cancelled(const struct lb_outlook *o, enum lb_guarantee guarantee
 static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_report *report,
                                     enum lb_guarantee guarantee, const struct lb_cell *cell)
 {
-    if (is_cancelled(o, guarantee, cell) && o->enqueue.line != 0 &&
+    if (is_cancelled(o, guarantee, cell) && o->enqueue.line != 0 && guarantee != LB_G_PROGRESS &&
         strcmp(o->leave_line.text, o->end.text) == 0)
         return (struct lb_advice){
             .quotes = {&o->enqueue, &o->begin},

@@ -214,7 +214,6 @@ static void explore_operator(struct lb_asking *m)
     ask->explored.ticks = ask->explored.preemptions = 1;
     ask->explored.rounds = 2;
     ask->explored.errors = true;
-    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 15;
 }
 
 /* Where an option is the limit of a key, or of a rate, it is 1: two items are enough to exceed it.
