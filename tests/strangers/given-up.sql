@@ -1,5 +1,5 @@
 -- A letter may be sent once at most. A rescuer gives up what a worker has had for too long, and an operator sends failed
--- letters again. gives=failed: what was given up counts as failed, and may have been sent.
+-- letters again. gives=failed: a letter that was given up counts as failed, and may have been sent.
 -- Truth expected: gives=unknown right; gives=failed broken: once.
 --
 -- strategy: given-up

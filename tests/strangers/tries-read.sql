@@ -1,5 +1,5 @@
 -- Tries that a worker counts itself. counts=row: the statement that claims adds one to the row's number. counts=read: the
--- worker writes one more than it has read, so a claim in between, whose item was given back, is not counted.
+-- worker writes the number that it has read plus one, so a claim in between is not counted if its item was given back.
 -- Truth expected: counts=row right; counts=read broken: attempts.
 --
 -- strategy: tries-read

@@ -109,7 +109,7 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
     }
     uint64_t factor = stretch_of(outlook, ret);
     if (factor > STRETCH_MOST && ret->fault == LB_FAULT_TERM && ret->recovery_bound_ns == 0) {
-        ret->ttl_is_said = false; /* what is given back in order waits for no limit */
+        ret->ttl_is_said = false; /* items that are given back wait for no limit */
         return 0;
     }
     if (factor > STRETCH_MOST)
