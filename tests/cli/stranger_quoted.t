@@ -100,6 +100,64 @@ like($out, qr/^not ok \d+ - given-up sqlite explore\+rescue\+operator once$/m, '
 ($fix, @quoted) = said($out, 'once');
 is((grep { /^UPDATE letter SET state = '(?:failed' WHERE state = 'open' AND from_ms|new' WHERE)/ } @quoted), 2, '... and quotes recover and clear-error') or diag $out;
 
+# A claim of two takes two items of one group, and nothing was given back before: the claim is quoted first.
+my $rooms = spew('rooms.sql', <<'SQL');
+-- strategy: rooms
+-- shape: queue
+-- claims: group-exclusive, owner-release
+-- name: setup [sqlite]
+CREATE TABLE message (id INTEGER PRIMARY KEY, room TEXT NOT NULL, body TEXT, state TEXT NOT NULL DEFAULT 'new', turn INTEGER NOT NULL DEFAULT 0);
+-- name: put [sqlite]
+INSERT INTO message (id, room, body) VALUES (:id, :group, :payload);
+-- name: claim [sqlite]
+UPDATE message SET state = 'out', turn = turn + 1
+WHERE id IN (SELECT m.id FROM message AS m WHERE m.state = 'new'
+             AND NOT EXISTS (SELECT 1 FROM message AS b WHERE b.room = m.room AND b.state = 'out') ORDER BY m.id LIMIT :n)
+RETURNING id, body AS payload, turn AS token;
+-- name: complete [sqlite]
+UPDATE message SET state = 'done' WHERE id = :id AND state = 'out' AND turn = :token;
+-- name: free [sqlite]
+UPDATE message SET state = 'new' WHERE id = :id AND state = 'out' AND turn = :token;
+-- name: teardown [sqlite]
+DROP TABLE message;
+SQL
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', '-s', $rooms, '-d', 'sqlite:', '-q', '--budget', '12s');
+($fix, @quoted) = said($out, 'group-exclusive');
+like($quoted[0] // '', qr/^UPDATE message SET state = 'out'/, 'two items of a group in one claim: the claim is quoted first') or diag $out, $err;
+like($fix, qr/^one claim takes two items of a group/, '... with the reason');
+
+# Items that a run with recoveries loses: recover is quoted as well.
+my $slots = spew('slots.sql', <<'SQL');
+-- strategy: slots-lost
+-- shape: queue
+-- claims: no-loss, owner-release
+-- option: stuck_ms = 60000
+-- limit: stuck_ms
+-- name: setup [sqlite]
+CREATE TABLE slot (running INTEGER NOT NULL);
+INSERT INTO slot VALUES (0);
+CREATE TABLE load (id INTEGER PRIMARY KEY, body TEXT, state TEXT NOT NULL DEFAULT 'new', turn INTEGER NOT NULL DEFAULT 0, from_ms INTEGER);
+-- name: put [sqlite]
+INSERT INTO load (id, body) VALUES (:id, :payload);
+-- name: claim [sqlite] tx=one begin=immediate
+-- require: row
+UPDATE slot SET running = running + 1 WHERE running < 3 AND EXISTS (SELECT 1 FROM load WHERE state = 'new');
+UPDATE load SET state = 'out', turn = turn + 1, from_ms = CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)
+WHERE id = (SELECT id FROM load WHERE state = 'new' ORDER BY id LIMIT 1) RETURNING id, body AS payload, turn AS token;
+-- name: complete [sqlite] tx=one begin=immediate
+-- require: row
+UPDATE load SET state = 'done' WHERE id = :id AND state = 'out' AND turn = :token;
+UPDATE slot SET running = running - 1;
+-- name: recover [sqlite]
+UPDATE load SET state = 'new' WHERE state = 'out' AND from_ms < CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) - :stuck_ms;
+-- name: teardown [sqlite]
+DROP TABLE load;
+DROP TABLE slot;
+SQL
+($status, $out, $err) = until_shown(sub { return $_[0] == 1 }, 'verify', '-s', $slots, '-d', 'sqlite:', '-q', '--budget', '60s');
+($fix, @quoted) = said($out, 'no-loss');
+is((grep { /^UPDATE load SET state = 'new' WHERE state = 'out' AND from_ms/ } @quoted), 1, 'a place that recover does not give back: recover is quoted') or diag $out, $err;
+
 # Workers that are asked to stop wait for no limit: one of minutes can be tested.
 my $minutes = slurp("$folder/stop-all.sql") =~ s/^(-- option: stop .*)$/$1\n-- option: stale_min = 15\n-- limit: stale_min/mr;
 $minutes =~ s/state int NOT NULL DEFAULT 0,/$& at_ms bigint,/ or die 'no state';
