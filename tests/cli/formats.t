@@ -209,7 +209,7 @@ like($out, qr{^    <testcase classname="memory\.mutex-hot\.none" name="exclusive
 # A file's lines that allow what was found, and the change: for editors and servers, too.
 my $with_lines = scratch() . '/lines.json';
 ($status, $out, $err) = lockbench('verify', '-s', "$ENV{LB_SOURCE}/tests/strangers/chosen-again.sql", '--opt', 'look=any', '--budget', '4s', '--format', 'junit',
-    '--format', "json:$with_lines");
+    '--format', "json:$with_lines", '--output', scratch() . '/kept');
 like($out, qr{<failure message="no-loss: [^"]*">item 2 .*\n\S+/chosen-again\.sql:27: SELECT id FROM task .*\n(?:\S+\.sql:\d+: .*\n)+The fix: no claim finds}, 'junit: the lines, and the fix')
     or diag $out, $err;
 my @hints = grep { defined } map { $_->{guarantees}{'no-loss'}{hint} } @{ decode_json(slurp($with_lines))->{cells} };
@@ -218,6 +218,8 @@ like($hints[0]{path}, qr/chosen-again\.sql$/, '... with the file');
 is($hints[0]{lines}[0]{line}, 27, '... its line');
 like($hints[0]{lines}[0]{text}, qr/^SELECT id FROM task/, '... and its text');
 like($hints[0]{fix}, qr/^no claim finds/, '... and the fix');
+my ($kept) = glob(scratch() . '/kept/*/run.json');
+is(scalar(() = slurp($kept) =~ /"hint" ?: ?\{/g), 1, '... the stored result has it as well');
 like((lockbench('verify', '-s', $losing, @chunks, @junit))[1],
     qr{name="chunks" time="[0-9.]+">\n      <failure message="chunks: claimed but violated: not [^"]*">not every row .*10 never updated}, 'junit: a proof');
 like((lockbench('verify', '-s', $lock, @short, '--capacity', '2', @junit))[1],

@@ -552,12 +552,12 @@ static enum lb_exit finish(struct lb_scheduler *state)
         rc = lb_gate_servers(&state->report, &written, &state->err);
     if (rc != 0)
         written = lb_cli_complain(&state->err);
-    if (lb_storage_finish(&state->storage, &state->report, &state->err) != 0)
-        written = lb_exit_worse(written, has_runs(&state->report) ? lb_cli_complain(&state->err)
-                                                                  : lb_exit_of(state->err.code));
     for (size_t i = 0; i < state->selection.n_outlooks; i++)
         if (lb_outlook_add_hints(state->selection.outlooks[i], &state->report, &state->err) != 0)
             written = lb_exit_worse(written, lb_cli_complain(&state->err));
+    if (lb_storage_finish(&state->storage, &state->report, &state->err) != 0)
+        written = lb_exit_worse(written, has_runs(&state->report) ? lb_cli_complain(&state->err)
+                                                                  : lb_exit_of(state->err.code));
     bool is_stdout;
     if (lb_outputs_end(&state->outputs, state->selection.outlooks, state->selection.n_outlooks,
                        &is_stdout) != 0 &&
