@@ -20,10 +20,11 @@ struct lb_server_clock {
     const char *set;      /* over the control session: sets how many ms the clock is ahead; %lld */
     const char *set_back; /* ... and is not any more; NULL: set to 0 */
     const char *begin;    /* in each transaction, behind its begin: the same; %lld */
-    const char *const *runs_on; /* words for a time that begin does not fix: where statements have
-                                   no others, begin is left out; NULL: it never is */
-    const char *statement;      /* before each statement, while the clock is ahead; %lld */
-    const char *statement_back; /* on the sessions, when it is not any more; NULL: with 0 */
+    const char *const *runs_on;  /* words for a time that begin does not fix: where statements have
+                                    no others, begin is left out; NULL: it never is */
+    const char *statement;       /* before each statement, while the clock is ahead; %lld */
+    const char *const *unstated; /* likewise, for a time that statement does not fix */
+    const char *statement_back;  /* on the sessions, when it is not any more; NULL: with 0 */
     const struct lb_clock_word *words; /* that are replaced in statements; NULL: none */
     bool keeps_defaults;               /* of columns: they ask for the clock that stays */
     const char *const *moved;          /* words that ask for it, and are answered so */

@@ -22,6 +22,7 @@ static const char *const moved[] = {"now",
                                     "current_time",
                                     "localtime",
                                     NULL};
+static const char *const unstated[] = {"sysdate", NULL};
 static const struct lb_clock_word words[] = {
     {"sysdate", "+ INTERVAL %lld * (" IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK(
                     "2") " + " IS_CLOCK_LOCK("3") ") MICROSECOND"},
@@ -33,6 +34,7 @@ static const struct lb_server_clock server_clock = {
         "2") "), release_lock(" CLOCK_LOCK("3") ")",
     .statement = "SET timestamp = unix_timestamp(sysdate(6)) + %lld / 1000",
     .statement_back = "SET timestamp = DEFAULT",
+    .unstated = unstated,
     .words = words,
     .keeps_defaults = true,
     .moved = moved};

@@ -23,6 +23,13 @@ static const char *const moved[] = {"now",
                                     "current_date",
                                     NULL};
 static const char *const runs_on[] = {"clock_timestamp", NULL};
+static const char *const unstated[] = {"now",
+                                       "clock_timestamp",
+                                       "transaction_timestamp",
+                                       "current_timestamp",
+                                       "localtimestamp",
+                                       "current_date",
+                                       NULL};
 static const struct lb_clock_word words[] = {{"current_timestamp", "now()"},
                                              {"localtimestamp", "now()::timestamp"},
                                              {"current_date", "now()::date"},
@@ -58,6 +65,7 @@ static const struct lb_server_clock server_clock = {
     .begin = "SET LOCAL lockbench.clock = %lld",
     .runs_on = runs_on,
     .statement = "SET lockbench.statement = %lld",
+    .unstated = unstated,
     .words = words,
     .moved = moved};
 

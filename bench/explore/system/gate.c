@@ -162,7 +162,7 @@ static void count_begin(struct lb_task *task, int answer)
         touched.reads = LB_BIT_WRITER;
     }
     struct lb_testbed *testbed = task->testbed;
-    if (answer == LB_OK && testbed->clock != NULL && testbed->fixes_time)
+    if (answer == LB_OK && testbed->fixes_time)
         lb_testbed_run_clock(testbed, &task->session, testbed->clock->begin, testbed->clock_ms,
                              &task->error);
     lb_task_add_touched(task, &touched);
@@ -414,11 +414,9 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
     set_pending(task, step);
     if (step->kind == LB_STEP_COMMIT && task->is_cut)
         return lose_answer(task, err);
-    const struct lb_testbed *testbed = task->testbed;
-    if (step->kind == LB_STEP_EXECUTE && testbed->clock != NULL && testbed->clock_ms > 0)
-        return lb_testbed_run_clock(task->testbed, &task->session, testbed->clock->statement,
-                                    testbed->clock_ms, err);
-    return 0;
+    return step->kind == LB_STEP_EXECUTE && task->testbed->clock_ms > 0
+               ? lb_testbed_state_time(task->testbed, &task->session, err)
+               : 0;
 }
 
 static const char *rewrite(void *arg, const char *native)

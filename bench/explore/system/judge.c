@@ -107,8 +107,7 @@ static int keep_pace(void *arg, const struct lb_step *step, struct lb_error *err
     struct lb_testbed *testbed = arg;
     if (step->kind != LB_STEP_EXECUTE || testbed->clock_ms == 0)
         return 0;
-    return lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->statement,
-                                testbed->clock_ms, err);
+    return lb_testbed_state_time(testbed, &testbed->control, err);
 }
 
 void lb_testbed_ignore_answer(void *arg, const struct lb_step *step, int answer,

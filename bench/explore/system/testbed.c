@@ -190,14 +190,14 @@ static void reset_task(struct lb_task *task)
 static int turn_clock_back(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_server_clock *clock = testbed->clock;
+    testbed->clock_ms = 0;
     int r = lb_testbed_run_clock(testbed, &testbed->control,
                                  clock->set_back != NULL ? clock->set_back : clock->set, 0, err);
-    const char *back = clock->statement_back != NULL ? clock->statement_back : clock->statement;
     if (r == 0)
-        r = lb_testbed_run_clock(testbed, &testbed->control, back, 0, err);
+        r = lb_testbed_state_time(testbed, &testbed->control, err);
     for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++)
         if (testbed->tasks[i].session.conn != NULL)
-            r = lb_testbed_run_clock(testbed, &testbed->tasks[i].session, back, 0, err);
+            r = lb_testbed_state_time(testbed, &testbed->tasks[i].session, err);
     return r;
 }
 

@@ -218,6 +218,7 @@ struct lb_testbed {
     bool is_local; /* no claimed guarantee is about the order of different items */
     const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
     bool fixes_time; /* a statement may ask for the time at which its transaction began */
+    bool states_time; /* ... or for that at which it began itself */
     bool clock_is_ahead;
     struct lb_rewritten {
         const char *native;
@@ -296,8 +297,11 @@ extern const struct lb_system lb_testbed_system;
 /* testbed_clock.c: runs the initial statements on a task's new connection. */
 int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task,
                              struct lb_error *err);
-/* True if some statement may ask for the time at which its transaction began. */
-bool lb_testbed_fixes_time(const struct lb_testbed *testbed);
+/* Finds out if some statement may ask for the time at which it, or its transaction, began. */
+void lb_testbed_know_times(struct lb_testbed *testbed);
+/* Tells a session the time of its next statement, if one may ask for it. */
+int lb_testbed_state_time(struct lb_testbed *testbed, struct lb_session *session,
+                          struct lb_error *err);
 /* Lets a session of the space use the clock that moves. */
 int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
                          struct lb_error *err);

@@ -21,6 +21,18 @@ int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session,
                      : r;
 }
 
+int lb_testbed_state_time(struct lb_testbed *testbed, struct lb_session *session,
+                          struct lb_error *err)
+{
+    const struct lb_server_clock *clock = testbed->clock;
+    if (!testbed->states_time)
+        return 0;
+    bool is_back = testbed->clock_ms == 0 && clock->statement_back != NULL;
+    return lb_testbed_run_clock(testbed, session,
+                                is_back ? clock->statement_back : clock->statement,
+                                testbed->clock_ms, err);
+}
+
 bool lb_explore_stands_still(const struct lb_db *db)
 {
     const struct lb_server_clock *clock = lb_exploring(db)->clock;
@@ -97,19 +109,27 @@ int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task, s
     return r < 0 ? r : 0;
 }
 
-bool lb_testbed_fixes_time(const struct lb_testbed *testbed)
+/* True if a statement may ask for a time other than these. */
+static bool asks_others(const struct lb_testbed *testbed, const char *const *words)
 {
-    const char *const *runs_on = testbed->clock != NULL ? testbed->clock->runs_on : NULL;
     const struct lb_program *program = testbed->program;
     char ignored[32];
-    if (runs_on == NULL || testbed->tables.opaque || lb_testbed_has_programs(testbed) ||
+    if (words == NULL || testbed->tables.opaque || lb_testbed_has_programs(testbed) ||
         testbed->program_before != NULL)
         return true;
     for (size_t i = 0; i < program->n_statements; i++)
-        if (lb_footprint_reads_clock(&testbed->tables, program->statements[i].sql, runs_on, ignored,
+        if (lb_footprint_reads_clock(&testbed->tables, program->statements[i].sql, words, ignored,
                                      sizeof ignored))
             return true;
     return false;
+}
+
+void lb_testbed_know_times(struct lb_testbed *testbed)
+{
+    const struct lb_server_clock *clock = testbed->clock;
+    testbed->fixes_time = clock != NULL && asks_others(testbed, clock->runs_on);
+    testbed->states_time =
+        clock != NULL && clock->statement != NULL && asks_others(testbed, clock->unstated);
 }
 
 int64_t lb_task_skew_ms(const struct lb_task *task)
@@ -145,7 +165,5 @@ int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err)
     testbed->clock_is_ahead = true;
     int r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->set, testbed->clock_ms,
                                  err);
-    return r != 0 ? r
-                  : lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->statement,
-                                         testbed->clock_ms, err);
+    return r != 0 ? r : lb_testbed_state_time(testbed, &testbed->control, err);
 }

@@ -529,7 +529,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         lb_find_drawn(&testbed->tables, testbed->program, played_sections(plan), &testbed->drawn);
     if (!is_guest)
         testbed->random_line = lb_find_random(testbed->program, played_sections(plan));
-    testbed->fixes_time = lb_testbed_fixes_time(testbed);
+    lb_testbed_know_times(testbed);
     testbed->is_born_with_time = is_born_with_time(testbed->program);
     testbed->are_alike = !plan->distinct && !plan->apart && plan->skew_ms == 0 &&
                          !(plan->errors && plan->rounds > 1) && !is_guest &&
