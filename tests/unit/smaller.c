@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-/* The purpose of the exploration stays: its workers, rounds and renewals. */
+/* The purpose of the exploration stays: its workers and renewals, and the rounds of one worker. */
 static void cases_become_smaller(void **state)
 {
     (void)state;
@@ -20,9 +20,11 @@ static void cases_become_smaller(void **state)
     assert_false(lb_mutation_make_smaller(&ask, true));
     assert_true(lb_mutation_make_smaller(&ask, false));
     assert_int_equal(ask.items, 1);
+    assert_int_equal(ask.rounds, 2);
+    assert_true(lb_mutation_make_smaller(&ask, false));
+    assert_int_equal(ask.rounds, 1);
     assert_false(lb_mutation_make_smaller(&ask, false));
     assert_int_equal(ask.workers, 3);
-    assert_int_equal(ask.rounds, 2);
     assert_int_equal(ask.renewals, 2);
     assert_int_equal(ask.ticks, 1);
     ask = (struct lb_explored_ask){.workers = 1, .putters = 2, .rounds = 2, .items = 1};
@@ -30,6 +32,9 @@ static void cases_become_smaller(void **state)
     assert_int_equal(ask.rounds, 1);
     assert_int_equal(ask.putters, 2);
     assert_false(lb_mutation_make_smaller(&ask, false));
+    ask = (struct lb_explored_ask){.workers = 1, .rounds = 3, .items = 1};
+    assert_false(lb_mutation_make_smaller(&ask, false));
+    assert_int_equal(ask.rounds, 3);
 }
 
 static void a_smaller_case_counts_with_its_question(void **state)

@@ -56,7 +56,7 @@ struct lb_mutation_question {
     uint64_t spent_ns;       /* on them */
     size_t place;            /* in the plan, from 1 */
     size_t larger; /* the place of the question that this one is a smaller case of; 0: none */
-    bool has_fewer_items; /* ... than that one */
+    bool has_fewer_items; /* ... than that one, or fewer rounds */
     struct lb_states states;
     bool has_distinct;
     struct lb_states distinct; /* where no two workers are taken to be alike */

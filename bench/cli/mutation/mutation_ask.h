@@ -43,9 +43,9 @@ int lb_ask_costs(const struct lb_mutation *mutation, const struct lb_file *file,
 
 /* mutation_questions.c: those of the plan, and some that a mutant alone gives reason for. */
 int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);
-/* Makes a case smaller: with one item, or one for each that puts, or with whole transactions.
- * false: it is so already. The workers, their rounds and renewals stay: they are the purpose of the
- * exploration. */
+/* Makes a case smaller: with one item, then with one round of several workers; or with whole
+ * transactions. false: it is so already. The workers and their renewals stay: they are the purpose
+ * of the exploration, as are the rounds of one worker. */
 bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole);
 /* Adds smaller cases of question i, which could not be complete. */
 void lb_mutation_add_smaller(struct lb_mutation *mutation, size_t i);

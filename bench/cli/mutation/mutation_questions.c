@@ -27,7 +27,7 @@ bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole)
     }
     if (ask->items > 1)
         ask->items = 1;
-    else if (has_more_puts)
+    else if (has_more_puts || (ask->workers > 1 && ask->rounds > 1))
         ask->rounds = 1;
     else
         return false;
@@ -85,9 +85,12 @@ static void add_smaller(struct lb_mutation *m, size_t i, bool whole)
     struct lb_cell cell = large->cell;
     if (!lb_mutation_make_smaller(&cell.explored, whole))
         return;
-    snprintf(cell.scenario.name, sizeof cell.scenario.name, "%.*s%s%s",
-             (int)strcspn(large->cell.scenario.name, ","), large->cell.scenario.name,
-             large->has_fewer_items || !whole ? ", fewer items" : "",
+    const char *name = large->cell.scenario.name, *smaller = "";
+    if (!whole)
+        smaller =
+            cell.explored.rounds < large->cell.explored.rounds ? ", one round" : ", fewer items";
+    size_t kept = whole ? strlen(name) : strcspn(name, ",");
+    snprintf(cell.scenario.name, sizeof cell.scenario.name, "%.*s%s%s", (int)kept, name, smaller,
              cell.explored.whole ? ", whole transactions" : "");
     struct lb_mutation_question *question = take_place(m, i, &cell);
     if (question == NULL)
