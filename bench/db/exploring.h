@@ -50,6 +50,9 @@ struct lb_exploring {
     bool asks_sequences;             /* ... no: each answers with such a statement, outside of
                                         transactions */
     const char *vacuum;              /* %s: name */
+    /* Rows (statement, statement): keeps a trigger or a rule from acting when rows are put back,
+     * and lets it act again. Required. */
+    const char *triggers;
     /* Gives back what a session holds beyond its transaction: advisory locks. */
     const char *session;
     /* A row: the session holds advisory locks beyond its transaction; NULL: it cannot be asked. */

@@ -81,6 +81,13 @@ const struct lb_exploring lb_mariadb_exploring = {
                  "next_not_cached_value) FROM `', table_name, '`') FROM information_schema.tables "
                  "WHERE table_schema = database() AND table_type = 'SEQUENCE'",
     .asks_sequences = true,
+    .triggers =
+        "SELECT concat('DROP TRIGGER `', replace(trigger_name, '`', '``'), '`'), concat('CREATE "
+        "DEFINER = `', replace(definer, '@', '`@`'), '` TRIGGER `', replace(trigger_name, '`', "
+        "'``'), '` ', action_timing, ' ', event_manipulation, ' ON `', "
+        "replace(event_object_table, '`', '``'), '` FOR EACH ROW ', action_statement) FROM "
+        "information_schema.triggers WHERE trigger_schema = database() ORDER BY "
+        "event_object_table, event_manipulation, action_timing, action_order",
     .numbered = "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema "
                 "= database() AND (column_default LIKE '%nextval(%' OR extra LIKE "
                 "'%auto_increment%')",

@@ -110,6 +110,15 @@ const struct lb_exploring lb_postgres_exploring = {
                 "pg_attrdef d WHERE d.adrelid = c.oid AND d.adnum = a.attnum AND "
                 "pg_get_expr(d.adbin, d.adrelid) LIKE '%nextval%'))",
     .vacuum = "VACUUM \"%s\"",
+    .triggers =
+        "SELECT format('ALTER TABLE %I DISABLE %s %I', c.relname, e.kind, e.name), "
+        "format('ALTER TABLE %I ENABLE %s %s %I', c.relname, CASE e.enabled WHEN 'A' THEN "
+        "'ALWAYS' WHEN 'R' THEN 'REPLICA' ELSE '' END, e.kind, e.name) FROM (SELECT tgrelid, "
+        "'TRIGGER', tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal "
+        "UNION ALL SELECT ev_class, 'RULE', rulename, ev_enabled FROM pg_rewrite) AS e (relation, "
+        "kind, name, enabled) JOIN pg_class c ON c.oid = e.relation WHERE c.relnamespace = "
+        "current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND e.enabled <> 'D' ORDER BY "
+        "1",
     .session = "SELECT pg_advisory_unlock_all()",
     .has_locks_of = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = $1 LIMIT 1",
     .has_locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() "

@@ -31,6 +31,10 @@ const struct lb_exploring lb_sqlite_exploring = {
                  "coalesce((SELECT seq FROM sqlite_sequence WHERE name = m.name), 0) || "
                  "' WHERE name = ''' || m.name || '''' FROM sqlite_schema m "
                  "WHERE m.sql LIKE '%autoincrement%'",
+    .triggers =
+        "SELECT 'DROP TRIGGER main.\"' || replace(t.name, '\"', '\"\"') || '\"', t.sql FROM "
+        "sqlite_schema t JOIN sqlite_schema m ON m.name = t.tbl_name AND m.type = 'table' "
+        "WHERE t.type = 'trigger' ORDER BY t.rowid",
     .one_writer = true,
     .quote = '"',
     .clock = &server_clock,

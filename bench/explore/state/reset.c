@@ -157,6 +157,21 @@ static int take_sequence(void *arg, const char *statement, const char *unused, s
     return 0;
 }
 
+static int take_trigger(void *arg, const char *stop, const char *start, struct lb_error *err)
+{
+    struct lb_reset *reset = ((struct opening *)arg)->reset;
+    struct lb_reset_trigger *triggers =
+        reallocarray(reset->triggers, reset->n_triggers + 1, sizeof *triggers);
+    if (triggers == NULL)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    reset->triggers = triggers;
+    struct lb_reset_trigger *trigger = &triggers[reset->n_triggers++];
+    *trigger = (struct lb_reset_trigger){strdup(stop), strdup(start)};
+    return trigger->stop == NULL || trigger->start == NULL
+               ? lb_fail(err, LB_E_MEMORY, "out of memory")
+               : 0;
+}
+
 static int take_answer(void *arg, const char *statement, const char *unused, struct lb_error *err)
 {
     char **answer = arg;
@@ -281,6 +296,8 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
         r = lb_reset_query(reset, exploring->links, take_link, &opening, err);
     if (r == 0)
         r = lb_reset_query(reset, exploring->n_opaque, take_opaque, &opening, err);
+    if (r == 0)
+        r = lb_reset_query(reset, exploring->triggers, take_trigger, &opening, err);
     if (r == 0 && exploring->heirs != NULL)
         r = lb_reset_query(reset, exploring->heirs, take_heir, &opening, err);
     opening.has_sequences = true;
@@ -316,6 +333,11 @@ void lb_reset_close(struct lb_reset *reset)
     }
     for (size_t i = 0; i < reset->n_sequences; i++)
         free(reset->sequences[i].sql);
+    for (size_t i = 0; i < reset->n_triggers; i++) {
+        free(reset->triggers[i].stop);
+        free(reset->triggers[i].start);
+    }
+    free(reset->triggers);
     *reset = (struct lb_reset){0};
 }
 
@@ -400,14 +422,26 @@ static int run_batch(struct lb_reset *reset, uint32_t written, bool vacuum, stru
     return r == 0 && batch.n > 0 ? run(reset, batch.sql, err) : r;
 }
 
-int lb_reset_run(struct lb_reset *reset, uint32_t written, struct lb_error *err)
+static int put_back(struct lb_reset *reset, uint32_t written, struct lb_error *err)
 {
-    if (written == 0)
-        return 0;
     if (!reset->exploring->one_batch)
         return run_one_by_one(reset, written, err);
     bool vacuum = reset->exploring->vacuum != NULL && ++reset->n_since >= VACUUM_EVERY;
     if (vacuum)
         reset->n_since = 0;
     return run_batch(reset, vacuum ? LB_TOUCHES_ALL : written, vacuum, err);
+}
+
+int lb_reset_run(struct lb_reset *reset, uint32_t written, struct lb_error *err)
+{
+    if (written == 0)
+        return 0;
+    int r = 0;
+    for (size_t i = 0; i < reset->n_triggers && r == 0; i++)
+        r = run(reset, reset->triggers[i].stop, err);
+    if (r == 0)
+        r = put_back(reset, written, err);
+    for (size_t i = 0; i < reset->n_triggers && r == 0; i++)
+        r = run(reset, reset->triggers[i].start, err);
+    return r;
 }

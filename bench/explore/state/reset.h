@@ -2,9 +2,10 @@
  *
  * After set-up all tables are copied into temporary tables of the control session. Before each
  * schedule the tables that were written are emptied and filled from their copies, and what draws
- * numbers starts again where it stood. There is no DDL in it (but MariaDB's counters): what the
- * sessions have prepared stays valid. What grows by that, dead rows, is vacuumed every now and then
- * while the tables are empty, so that rows come back at the places where they were.
+ * numbers starts again where it stood. Triggers and rules do not act on that. There is no other DDL
+ * in it (but MariaDB's counters): what the sessions have prepared stays valid. What grows by that,
+ * dead rows, is vacuumed every now and then while the tables are empty, so that rows come back at
+ * the places where they were.
  */
 #ifndef LB_RESET_H
 #define LB_RESET_H
@@ -31,6 +32,10 @@ struct lb_reset {
         struct lb_prepared prepared;
     } sequences[LB_FOOTPRINT_TABLES];
     size_t n_sequences;
+    struct lb_reset_trigger {
+        char *stop, *start; /* statements */
+    } * triggers;
+    size_t n_triggers;
     unsigned n_since; /* resets since the last vacuum */
 };
 
