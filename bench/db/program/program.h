@@ -210,7 +210,8 @@ struct lb_program {
     bool own_rows;             /* a release changes a row of its worker's own, as the file says */
     bool is_due_said;          /* -- due: */
     bool due_later;            /* items may be due after the queue was drained, as the file says */
-    uint32_t tick_ms; /* what the clock of its leases and limits counts, as the file says; 0: ms */
+    uint32_t tick_ms; /* what the clock of its leases and limits counts, as the file says, or by
+                         which it is inexact; 0: ms */
     struct lb_guess guesses[LB_GUESSES];
     int strangers_line; /* of a statement whose result depends on others' transactions under way; 0
                          */
@@ -270,6 +271,8 @@ enum lb_isolation lb_file_isolation(const struct lb_file *file);
 bool lb_file_uses(const struct lb_file *file, enum lb_slot slot);
 /* ... in this section? slot: also of an option. */
 bool lb_section_has_param(const struct lb_section *section, int slot);
+/* True if its items are due again after a period. */
+bool lb_program_recurs(const struct lb_program *program);
 bool lb_file_has(const struct lb_file *file, enum lb_section_name name);
 /* True if it has sections for some versions of an engine: "[postgres >= 17]". */
 bool lb_file_names_versions(const struct lb_file *file);

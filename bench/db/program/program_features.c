@@ -35,6 +35,11 @@ bool lb_section_has_param(const struct lb_section *section, int slot)
     return false;
 }
 
+bool lb_program_recurs(const struct lb_program *program)
+{
+    return (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
+}
+
 /* --- what a hold is bound to --- */
 
 static const char *const session_locks[] = {"pg_advisory_lock",
@@ -272,6 +277,11 @@ bool lb_features_lease(const struct lb_features *features)
     return features->lease != NULL || features->has_fixed_lease;
 }
 
+bool lb_features_rescues(const struct lb_features *features)
+{
+    return features->has_recover && features->recovers_by_time && !features->ends_sessions;
+}
+
 static bool asks_id(const struct lb_section *section)
 {
     return section->takes_batch || lb_section_has_param(section, LB_SLOT_ID) ||
@@ -321,7 +331,7 @@ void lb_features_read(const struct lb_file *file, const struct lb_program *progr
     ret->puts_in_tx = sections[LB_S_PUT].present && sections[LB_S_PUT].tx == LB_TX_ONE;
     ret->puts_in_steps = sections[LB_S_PUT].n_statements > 1;
     ret->puts_apart = ret->puts_in_steps && sections[LB_S_PUT].tx == LB_TX_EACH;
-    ret->has_period = (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
+    ret->has_period = lb_program_recurs(program);
     read_begin(file, program, ret);
     find_unasked(program, ret);
     (void)find_constant(file, recover, ret);

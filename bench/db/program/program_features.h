@@ -88,6 +88,8 @@ bool lb_features_counts_seconds(const struct lb_features *features);
 
 /* Is its hold a lease, of whatever length? */
 bool lb_features_lease(const struct lb_features *features);
+/* May a rescuer run its recover beside the workers? It asks for the time, and ends no sessions. */
+bool lb_features_rescues(const struct lb_features *features);
 
 /* Borrows from file. */
 void lb_features_read(const struct lb_file *file, const struct lb_program *program,

@@ -66,7 +66,7 @@ void lb_facts_take(const struct lb_program *program, struct lb_model *model)
     model->own_rows = program->own_rows;
     model->tick_ms = program->tick_ms;
     /* Without a period of the scenario's, items of recurring work are due again at once. */
-    if (model->queue && (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0 && model->period_ns == 0)
+    if (model->queue && lb_program_recurs(program) && model->period_ns == 0)
         model->period_ns = 1;
     for (int g = 0; g < LB_GUESSES; g++) {
         const struct lb_guess *guess = &program->guesses[g];

@@ -72,7 +72,7 @@ enum lb_op lb_worker_choose_end(struct lb_worker *worker, const struct lb_item *
 static void back(struct lb_team *team, const struct lb_item *item, enum lb_op which)
 {
     const struct lb_program *program = team->plan->program;
-    bool recurs = program != NULL && (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
+    bool recurs = program != NULL && lb_program_recurs(program);
     if (which != LB_OP_COMPLETE || recurs || team->scenario->period_ns > 0 ||
         team->scenario->rounds > 1)
         lb_live_item_back(team->live, item->id);
