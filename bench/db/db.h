@@ -161,6 +161,10 @@ struct lb_db {
     const char *uri_help;                /* "sqlite:PATH", one line for --help */
     unsigned isolations;                 /* the distinct levels: LB_ISO_BIT()s */
     enum lb_isolation default_isolation; /* the product's default */
+    /* Times in whole milliseconds are inexact by this, beside the part that is cut off: SQLite's
+     * days are floating-point numbers, and CAST(julianday('now') * 86400000 AS INTEGER) often is a
+     * millisecond less. */
+    uint32_t inexact_ms;
 
     /* Is this -d argument ours? Pure. Required. */
     bool (*match)(const char *uri);

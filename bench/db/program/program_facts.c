@@ -196,8 +196,9 @@ void lb_building_settle_facts(struct lb_building *b)
     program->is_due_said = due != NULL;
     program->due_later = due != NULL && strcmp(due, "at-once") != 0 && strcmp(due, "0") != 0;
     const char *clock = value_of(b, &file->clock);
-    program->tick_ms =
-        clock != NULL && strcmp(clock, "fine") != 0 && strcmp(clock, "0") != 0 ? SECOND_MS : 0;
+    program->tick_ms = clock != NULL && strcmp(clock, "fine") != 0 && strcmp(clock, "0") != 0
+                           ? SECOND_MS
+                           : b->db->inexact_ms;
     if (file->is_built_in) /* its descriptor says what it is */
         return;
     bool asks_for_loss = (file->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;

@@ -661,6 +661,7 @@ const struct lb_db lb_db_sqlite = {
     .uri_help = "sqlite:[PATH][?journal=wal|delete&synchronous=off|normal|full&library=PATH]",
     .isolations = LB_ISO_BIT(LB_ISO_SERIALIZABLE),
     .default_isolation = LB_ISO_SERIALIZABLE,
+    .inexact_ms = 1,
     .match = lb_sqlite_match,
     .describe = lb_sqlite_describe,
     .in_process = true,
