@@ -59,8 +59,9 @@ struct lb_model {
     bool drained;  /* queue: at the end nothing was left to claim: no-loss can be judged */
     bool returned; /* the items of dead workers and lost connections had come back before the queue
                       was drained: an unknown outcome excuses no loss */
-    bool refused_free; /* queue: no time passed, no worker died, and none gave an operation up: an
-                          item whose only claimer was refused its end is no worker's */
+    bool refused_free; /* queue: no worker died or gave an operation up, and none can have an item
+                          for longer, by time: an item whose only claimer was refused its end is
+                          no worker's */
     bool clocks_apart; /* queue: workers' clocks differ from the server's by more than the history
                           lasts: an item that no worker has had may be due by the other clock */
     bool plain;        /* without shortcuts: each object is searched for an order */

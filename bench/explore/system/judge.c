@@ -81,6 +81,46 @@ static bool gives_back(const struct lb_testbed *testbed)
            testbed->n_cuts == 0 && (!testbed->gave_back || testbed->back_is_lost);
 }
 
+static bool closes(int op)
+{
+    return op == LB_OP_COMPLETE || op == LB_OP_ERROR || op == LB_OP_FREE;
+}
+
+static bool has_processes(const struct lb_testbed *testbed)
+{
+    return lb_strategy_has(&testbed->strategy_plan, LB_S_HEARTBEAT) ||
+           lb_strategy_has(&testbed->strategy_plan, LB_S_REGISTER);
+}
+
+/* How many ends the protocol has refused. */
+static unsigned n_ends_refused(const struct lb_testbed *testbed)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
+        const struct lb_task *task = &testbed->tasks[i];
+        for (size_t k = 0; k < task->log.n_events; k++)
+            n += task->events[k].type == LB_EV_FAIL && task->events[k].answer == LB_REFUSED &&
+                 closes(task->events[k].op);
+    }
+    return n;
+}
+
+/* True if a worker lost its item to time: time has passed, and its end was refused. Then the item
+ * waits, or will, or another worker has claimed it. */
+static bool lost_to_time(const struct lb_testbed *testbed)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    const struct lb_program *program = testbed->program;
+    bool by_time =
+        plan->strategy->is_lease ||
+        (program->recovers_by_time && lb_strategy_has(&testbed->strategy_plan, LB_S_RECOVER));
+    return by_time && testbed->n_ticks > 0 && plan->strategy->shape == LB_QUEUE &&
+           n_lost(testbed) == 0 && testbed->n_given_up == 0 && program->attempts == 0 &&
+           plan->skew_ms == 0 && plan->period_ms == 0 && testbed->unmoved[0] == '\0' &&
+           !has_processes(testbed) && !lb_testbed_has_programs(testbed) &&
+           n_ends_refused(testbed) > 0;
+}
+
 bool lb_testbed_returns(const struct lb_testbed *testbed)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
@@ -88,8 +128,6 @@ bool lb_testbed_returns(const struct lb_testbed *testbed)
     const struct lb_program *program = testbed->program;
     /* A process that is alive keeps what it has, also what it does not know of. At the end all have
      * been silent for longer than the limit. */
-    bool has_processes =
-        lb_strategy_has(sections, LB_S_HEARTBEAT) || lb_strategy_has(sections, LB_S_REGISTER);
     bool end_of_themselves =
         lb_strategy_has(sections, LB_S_HEARTBEAT) && program->recovers_by_time && plan->cuts == 0;
     return plan->deaths + plan->cuts > 0 && plan->strategy->shape == LB_QUEUE &&
@@ -97,7 +135,7 @@ bool lb_testbed_returns(const struct lb_testbed *testbed)
            (plan->strategy->claims & LB_G_BIT(LB_G_RECOVERY)) != 0 && program->attempts == 0 &&
            testbed->unmoved[0] == '\0' &&
            (plan->strategy->is_lease || lb_strategy_has(sections, LB_S_RECOVER)) &&
-           (!has_processes || end_of_themselves);
+           (!has_processes(testbed) || end_of_themselves);
 }
 
 /* The control session's statements ask for the clock that was moved, too. An item that a worker
@@ -139,7 +177,11 @@ static int give_back_all(struct lb_testbed *testbed, struct lb_error *err)
         (strategy->is_lease && !by_time))
         return r;
     size_t first = testbed->control_log.n_events;
-    r = lb_operate_class(&testbed->control_op, LB_OP_RECOVER, err);
+    /* It may free one item at a time. */
+    for (unsigned n = n_ends_refused(testbed); n > 1 && r >= 0; n--)
+        r = lb_operate_class(&testbed->control_op, LB_OP_RECOVER, err);
+    if (r >= 0)
+        r = lb_operate_class(&testbed->control_op, LB_OP_RECOVER, err);
     date_drain(testbed, first);
     if (r < 0)
         return r;
@@ -156,11 +198,6 @@ static bool trusts_refusals(const struct lb_testbed *testbed)
     return plan->batch > 1 && plan->workers == 1 && plan->rescuers + plan->putters == 0 &&
            plan->ticks + plan->deaths + plan->cuts == 0 && plan->skew_ms == 0 &&
            plan->period_ms == 0 && testbed->n_given_up == 0;
-}
-
-static bool closes(int op)
-{
-    return op == LB_OP_COMPLETE || op == LB_OP_ERROR || op == LB_OP_FREE;
 }
 
 /* Is it for certain that no worker and no transaction keeps an item from the control session? */
@@ -229,6 +266,16 @@ static int claim_all(struct lb_testbed *testbed, uint64_t n_items, int64_t back,
     return r;
 }
 
+/* Time passes, recover frees what is old, and that is claimed. */
+static int wait_and_claim(struct lb_testbed *testbed, uint64_t n_items, size_t *ret_first,
+                          struct lb_error *err)
+{
+    date_drain(testbed, *ret_first);
+    int r = give_back_all(testbed, err);
+    *ret_first = testbed->control_log.n_events;
+    return r < 0 ? r : claim_all(testbed, n_items, 0, err);
+}
+
 /* Every item that was put has been claimed, or is now, by the control session, until the queue is
  * empty. */
 static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error *err)
@@ -237,7 +284,8 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     uint64_t n_items = plan->items + plan->putters * plan->rounds;
     size_t first = testbed->control_log.n_events;
     int64_t back = gives_back(testbed) ? (int64_t)n_items + 1 : 0;
-    bool come_back = plan->frees > 0 || plan->errors ||
+    bool is_late = lost_to_time(testbed);
+    bool come_back = plan->frees > 0 || plan->errors || is_late ||
                      trusts_refusals(testbed); /* claimed once, they may lie there again */
     *ret_drained = back == 0 && !come_back && are_claimed(testbed, n_items, first) &&
                    testbed->n_deaths + testbed->n_cuts == 0;
@@ -264,6 +312,9 @@ static int drain(struct lb_testbed *testbed, bool *ret_drained, struct lb_error 
     testbed->gave_back = testbed->gave_back || back > 0;
     if (r == LB_OK)
         r = claim_all(testbed, n_items, back, err);
+    /* Only now: an item that is claimable before its time comes back by no recovery. */
+    if (r == LB_EMPTY && is_late)
+        r = wait_and_claim(testbed, n_items, &first, err);
     testbed->control.gate = NULL;
     testbed->written = LB_TOUCHES_ALL;
     date_drain(testbed, first);
@@ -304,20 +355,20 @@ static struct lb_model model_of(const struct lb_testbed *testbed, bool drained, 
     const struct lb_strategy *strategy = testbed->plan.strategy;
     /* Each of several producers has its own numbers, so that a higher one may be put first. */
     const unsigned unordered = testbed->plan.putters > 1 ? LB_G_BIT(LB_G_FIFO) : 0;
-    struct lb_model model = {.queue = strategy->shape == LB_QUEUE,
-                             .n_resources = testbed->strategy_plan.n_resources,
-                             .capacity = testbed->capacity,
-                             .lease = strategy->is_lease,
-                             .claims = strategy->claims & ~unordered,
-                             .release = LB_RELEASE_BELIEF,
-                             .drained = drained,
-                             .returned =
-                                 drained && lb_testbed_returns(testbed) && n_lost(testbed) > 0,
-                             .refused_free = drained && trusts_refusals(testbed),
-                             .clocks_apart = testbed->plan.skews_all,
-                             .groups = testbed->strategy_plan.groups,
-                             .complete = true, /* a hold at its end continues */
-                             .end_ns = end_ns};
+    struct lb_model model = {
+        .queue = strategy->shape == LB_QUEUE,
+        .n_resources = testbed->strategy_plan.n_resources,
+        .capacity = testbed->capacity,
+        .lease = strategy->is_lease,
+        .claims = strategy->claims & ~unordered,
+        .release = LB_RELEASE_BELIEF,
+        .drained = drained,
+        .returned = drained && lb_testbed_returns(testbed) && n_lost(testbed) > 0,
+        .refused_free = drained && (trusts_refusals(testbed) || lost_to_time(testbed)),
+        .clocks_apart = testbed->plan.skews_all,
+        .groups = testbed->strategy_plan.groups,
+        .complete = true, /* a hold at its end continues */
+        .end_ns = end_ns};
     lb_facts_take(testbed->program, &model);
     if (testbed->program->rate > 0)
         lb_facts_doubt_due(&model, "some items were not claimed, and may wait for the rate");
