@@ -463,6 +463,10 @@ int lb_ordinary_class(struct lb_actor *actor, enum lb_section_name section, stru
     struct lb_bag bag;
     lb_ordinary_fill_own_class(&bag, actor);
     int r = lb_runner_section(&actor->runner, section, &bag, false, NULL, NULL, &result, err);
+    bool is_for_all = section == LB_S_RECOVER || section == LB_S_SWEEP ||
+                      section == LB_S_CLEAR_ALL_ERRORS || section == LB_S_RESET_ALL;
+    if (is_for_all && r == LB_BUSY && !result.by_engine)
+        return LB_EMPTY; /* there is nothing to do */
     /* No row: the process is not registered. */
     return section == LB_S_HEARTBEAT && r == LB_BUSY ? LB_REFUSED : r;
 }

@@ -97,7 +97,7 @@ static bool recover(struct lb_worker *worker)
     int answer = lb_operate_class(&worker->op, LB_OP_RECOVER, &worker->err);
     worker->op.measured = was_measured;
     lb_worker_look(worker);
-    if (answer != LB_OK)
+    if (answer != LB_OK && answer != LB_EMPTY)
         lb_worker_refused(worker, answer, 1, &worker->err);
     worker->op.continued = false;
     return answer >= 0 && answer != LB_LOST;

@@ -99,10 +99,11 @@ static void recover(struct lb_worker *worker)
     if (may_have_recovered(
             worker)) /* before it is noted: its freed items are not waited for any more */
         lb_team_new_epoch(team);
-    if (answer == LB_OK)
+    bool has_run = answer == LB_OK || answer == LB_EMPTY;
+    if (has_run)
         atomic_store(&team->recovered_ns, now_ns);
     atomic_fetch_sub(&team->n_adding, 1);
-    if (answer != LB_OK)
+    if (!has_run)
         lb_worker_refused(worker, answer, 1, &worker->err);
 }
 
@@ -121,7 +122,7 @@ static void operate(struct lb_worker *worker, struct lb_item *item, bool clears)
         !lb_strategy_has(worker->actor.plan, clears ? LB_S_CLEAR_ALL_ERRORS : LB_S_RESET_ALL))
         return;
     while ((answer = lb_operate_class(&worker->op, all, &worker->err)) != LB_OK &&
-           lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
+           answer != LB_EMPTY && lb_worker_refused(worker, answer, ++n_refusals, &worker->err))
         continue;
 }
 
