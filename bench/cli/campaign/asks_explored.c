@@ -170,7 +170,7 @@ static void explore_sign_off(struct lb_asking *m)
 static void explore_late_ends(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    bool recovers = f->has_recover && f->recovers_by_time && !f->ends_sessions;
+    bool recovers = lb_features_rescues(f);
     if (!lb_features_lease(f) && !recovers)
         return;
     for (int fails = 0; fails < 2; fails++) {
@@ -205,7 +205,7 @@ static void explore_operator(struct lb_asking *m)
     ask->explored.rounds = f->has_error ? 2 : 1;
     ask->explored.errors = true;
     ask->explored.preemptions = lb_asking_on_server(m);
-    if (!f->has_recover || !f->recovers_by_time || f->ends_sessions)
+    if (!lb_features_rescues(f))
         return;
     ask = add_explored(m, "explore+rescue+operator",
                        "it has recover, and an operator's sections: an operator takes up what a "
@@ -230,7 +230,7 @@ static void explore_limit(struct lb_asking *m)
     if (m->program->key_limit > 1 && option != NULL)
         add_explored(m, "explore+key", "it claims key-limit: of two items of a key, one is in hand")
             ->explored.set_to_1 = option;
-    if (!f->has_recover || !f->recovers_by_time || f->ends_sessions)
+    if (!lb_features_rescues(f))
         return;
     struct lb_ask *ask = add_explored(m, "explore+key+rescue",
                                       "it claims key-limit: an item ends after a rescuer freed it, "
@@ -301,6 +301,23 @@ static void explore_attempts(struct lb_asking *m)
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
 }
 
+/* A claim that locks several items and takes one hides the others from claims that skip locks. */
+static void explore_many(struct lb_asking *m)
+{
+    bool by_priority = lb_asking_claims(m, LB_G_PRIORITY);
+    if ((!by_priority && !lb_asking_claims(m, LB_G_FIFO)) || !lb_asking_on_server(m))
+        return;
+    struct lb_ask *ask =
+        add_explored(m, "explore+many",
+                     by_priority ? "it claims priority: two claims at many items, where "
+                                   "one may lock more than it takes"
+                                 : "it claims fifo: two claims at many items, where one "
+                                   "may lock more than it takes");
+    ask->explored.items = 24;
+    ask->explored.preemptions = 1;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
 /* Limits, two keys, and puts that meet a claim, or each other. */
 static void explore_attributes(struct lb_asking *m)
 {
@@ -346,6 +363,7 @@ static void explore_attributes(struct lb_asking *m)
         ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
         ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
     }
+    explore_many(m);
 }
 
 /* Items that a rescuer frees while a worker still works on them. */
@@ -443,7 +461,7 @@ static void explore_clocks(struct lb_asking *m)
         ask->explored.ahead = !behind;
         ask->explored.behind = behind;
         ask->explored.items = m->strategy->shape == LB_QUEUE;
-        ask->explored.rescuers = f->has_recover && f->recovers_by_time && !f->ends_sessions;
+        ask->explored.rescuers = lb_features_rescues(f);
         ask->explored.renewals = f->has_renew;
         ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
         ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
@@ -492,6 +510,25 @@ static void explore_own_locks(struct lb_asking *m)
                                       "none waits for another's");
     ask->explored.resources = 2;
     ask->explored.apart = true;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
+/* A hold that a rescuer has seen may end, and another one begin, before the rescuer frees it. */
+static void explore_rescued_locks(struct lb_asking *m)
+{
+    struct lb_ask *ask =
+        add_explored(m, "explore+rescue",
+                     "it has recover, which uses the time: a rescuer runs at each point, and "
+                     "the clock moves on");
+    ask->explored.ticks = ask->explored.rescuers = 1;
+    if (m->program->sections[LB_S_RECOVER].n_statements < 2)
+        return;
+    ask = add_explored(m, "explore+rescue again",
+                       "its recover takes several statements: a lock is given back and taken "
+                       "between two of them");
+    ask->explored.ticks = ask->explored.rescuers = 1;
+    ask->explored.rounds = 2;
+    ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
 }
 
@@ -546,12 +583,8 @@ void lb_asks_explore(struct lb_asking *m)
     }
     if (lock && lb_features_lease(f))
         explore_ends(m);
-    if (lock && lb_features_lease(f) && f->has_recover && f->recovers_by_time) {
-        ask = add_explored(m, "explore+rescue",
-                           "it has recover, which uses the time: a rescuer runs at each point, and "
-                           "the clock moves on");
-        ask->explored.ticks = ask->explored.rescuers = 1;
-    }
+    if (lock && lb_features_lease(f) && f->has_recover && f->recovers_by_time)
+        explore_rescued_locks(m);
     if (!lock && f->has_recover && !f->ends_sessions)
         explore_rescue(m);
     if (!lock) {

@@ -1,0 +1,43 @@
+#!/usr/bin/env perl
+# Time, or another worker, between two statements of a recover; and claims that lock more than they take.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use Test::More;
+
+my $folder = "$ENV{LB_SOURCE}/tests/strangers";
+my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
+my ($status, $out, $err);
+
+# Is the twin held, is the other caught by the question, and does the plan ask it?
+sub asks
+{
+    my ($file, $target, $wrong, $right, $guarantee, $question, @explore) = @_;
+    my @of = ('-s', "$folder/$file.sql", '-d', $target);
+    ($status, $out, $err) = lockbench('explore', @of, '-q', '--opt', $wrong, @explore);
+    is($status, 1, "$file, $wrong: caught") or diag $out, $err;
+    like($out, qr/^  \Q$guarantee\E +violated$/m, '... by the right guarantee') or diag $out;
+    my $shown = $out;
+    ($status, $out, $err) = lockbench('explore', @of, '-q', '--opt', $right, @explore);
+    is($status, 0, "$file, $right: held") or diag $out, $err;
+    like((lockbench('verify', @of, '--plan'))[1], qr/^ +\d+ \Q$question\E /m, "$question is planned");
+    return $shown;
+}
+
+# A living worker's item is deleted as it gets old between two statements.
+$out = asks('two-looks', 'sqlite:', 'look=twice', 'look=once', 'no-loss', 'explore+rescue', '--rescuers', '1', '--items', '1',
+    '--steps', 'clock');
+$out =~ s{\s+}{ }g;
+like($out, qr{the end by its only claimer was refused, and later the queue was drained}, '... and says how') or diag $out;
+
+# A seat is given back, and taken again, between the janitor's two statements.
+asks('seat-janitor', 'sqlite:', 'free=number', 'free=seen', 'exclusive', 'explore+rescue again', '--rescuers', '1', '--rounds', '2',
+    '--preemptions', '2', '--steps', 'clock');
+
+SKIP: {
+    skip 'no postgres server', 4 if !defined $postgres;
+    asks('window', $postgres, 'lock=six', 'lock=one', 'priority', 'explore+many', '--items', '24', '--preemptions', '1');
+}
+done_testing();
