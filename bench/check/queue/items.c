@@ -73,9 +73,13 @@ static struct pair pair_of(const struct lb_item_ops *ops, const struct lb_break 
                         .end = lb_item_ops_end(ops, first)};
     for (uint32_t i = first + 1; i < ops->array.n; i++) {
         const struct lb_spec_op *op = lb_item_op(ops, i);
-        if (op->kind == LB_ITEM_END && op->to == LB_ITEM_DONE && op->about == first && op->must &&
-            op->high <= pair.second->low)
-            pair.done = op->detail;
+        if (op->kind != LB_ITEM_END || op->to != LB_ITEM_DONE || op->about != first || !op->must)
+            continue;
+        const struct lb_item_record *done = op->detail;
+        /* One worker's pipeline ends an item and claims another one at a time. */
+        if (done->log == pair.second->log ? op->high <= pair.second->low
+                                          : op->high <= pair.second->high)
+            pair.done = done;
     }
     if (pair.end != LB_NEVER && lb_item_ops_end(ops, second) < pair.end)
         pair.end = lb_item_ops_end(ops, second);

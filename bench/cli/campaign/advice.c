@@ -504,11 +504,33 @@ static struct lb_advice advise_done(const struct lb_outlook *o, const struct lb_
                 "claim does not ask for"};
 }
 
+static const char parted_claim[] =
+    "a selected item is marked by another transaction: two see the same item in between. Select "
+    "and mark in one statement, or in one transaction (tx=one) with FOR UPDATE";
+
+/* True if the item was completed while the claim that took it again was under way. */
+static bool is_done_meanwhile(const struct lb_cell *cell)
+{
+    const struct lb_outcome *run = NULL;
+    const struct lb_finding *finding = lb_cell_finding(cell, LB_G_NO_DUPLICATE, &run);
+    if (finding->n_witnesses == 0)
+        return false;
+    const struct lb_witness *witness = &finding->witness[0];
+    const struct lb_witness_op *claim = &witness->ops[witness->n_ops - 1];
+    for (size_t i = 0; i < witness->n_ops; i++)
+        if (witness->ops[i].op == LB_OP_COMPLETE && claim->invoke_ns < witness->ops[i].end_ns)
+            return true;
+    return false;
+}
+
 /* Two have the same item in hand. */
 static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
     bool was_recovered = lb_advice_shows(cell, LB_G_NO_DUPLICATE, LB_OP_RECOVER);
+    if (is_done_meanwhile(cell) && !f->is_one_commit && !was_recovered)
+        return (struct lb_advice){.quotes = {&o->begin, &o->begin_end, &o->end},
+                                  .text = parted_claim};
     if (lb_advice_shows(cell, LB_G_NO_DUPLICATE, LB_OP_COMPLETE))
         return advise_done(o, cell, was_recovered);
     if (f->has_renew && is_renewed(cell))
@@ -529,12 +551,7 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
     if (f->has_sweep && cell->is_explored && cell->explored.rescuers == 0)
         return (struct lb_advice){.quotes = {&o->sweep, &o->begin}, .text = sweeping};
     if (!f->is_one_commit)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end},
-            .text =
-                "a selected item is marked by another transaction: two see the same item in "
-                "between. Select and mark in one statement, or in one transaction (tx=one) with "
-                "FOR UPDATE"};
+        return (struct lb_advice){.quotes = {&o->begin, &o->begin_end}, .text = parted_claim};
     if (f->has_beat && (was_recovered || !cell->is_explored))
         return advise_heartbeat(o);
     if (f->has_recover && was_recovered)
