@@ -49,6 +49,14 @@ is($result->{summary}, 'Of 9 clauses 6 are needed (a witness each), 1 are not ne
     . '2 are redundant (each with another one), 0 could not be shown.', 'the sentence');
 is($result->{mutants}[2]{diff}, "- WHERE owner IS NULL OR until_ms < :now\n+ WHERE until_ms < :now\n", 'the difference');
 
+# Processes come to the same verdicts, and count what all of them asked.
+($status, $out, $err) = lockbench('mutate', '-s', $lock, '-d', 'sqlite:', '--format', 'json', '--jobs', '3');
+is($status, 0, '--jobs 3: exit status') or diag $err;
+my $parted = decode_json($out);
+is_deeply([map { [@$_{qw(clause verdict violated)}] } @{$parted->{mutants}}],
+    [map { [@$_{qw(clause verdict violated)}] } @{$result->{mutants}}], '--jobs 3: the same verdicts') or diag $out;
+ok((grep { $_->{asked} > 0 } @{$parted->{questions}}) > 0, '--jobs 3: what its processes asked is counted') or diag $out;
+
 # The command of a witness shows the violation; so does that of a pair.
 for my $i (1, 6) {
     my ($number, $explore) = $result->{mutants}[$i]{again} =~ /--mutant (\S+) >\S+; lockbench (.*)$/ or next;
@@ -257,6 +265,8 @@ like("$id->{verdict}, $id->{violated}, by $id->{question}", qr/^needed, other an
 
 for my $case (['--mutant', '10', qr/^lockbench: option --mutant: '10' is not a number from 1 to 9, or two /],
     ['--mutant', '1+2', qr/^lockbench: option --mutant: '1\+2' is not a number/],
+    ['--jobs', '0', qr/^lockbench: option --jobs: '0' is not a number from 1 to 64$/],
+    ['--jobs', '65', qr/^lockbench: option --jobs: '65' is not a number from 1 to 64$/],
     ['--fail-under', '101%', qr/^lockbench: option --fail-under: '101%' is not a share from 0 to 100%$/],
     ['--format', 'edn', qr/^lockbench: option --format: unknown format 'edn'/]) {
     my ($option, $value, $why) = @$case;

@@ -33,6 +33,16 @@ static int take_share(const char *text, double *ret, struct lb_error *err)
     return 0;
 }
 
+static int take_jobs(const char *text, unsigned *ret, struct lb_error *err)
+{
+    uint64_t n = 1;
+    if (text != NULL && (lb_parse_count(text, &n) != 0 || n == 0 || n > LB_MOST_JOBS))
+        return lb_fail(err, LB_E_USAGE, "option --jobs: '%s' is not a number from 1 to %d", text,
+                       LB_MOST_JOBS);
+    *ret = (unsigned)n;
+    return 0;
+}
+
 /* The statements of a built-in strategy for one engine, as a user's file. */
 static int write_out(const struct lb_protocol *protocol, const struct lb_selection *selection,
                      const struct lb_db *db, char **ret_text, struct lb_error *err)
@@ -213,7 +223,7 @@ static void release(struct lb_mutation *m, struct lb_selection *selection)
     for (size_t i = 0; i < m->selection.n_outlooks; i++)
         free(m->selection.outlooks[i]);
     free(m->selection.outlooks);
-    free(m->judged);
+    lb_mutation_release(m);
     lb_mutants_free(&m->mutants);
     lb_program_free(m->program);
     lb_file_free(m->file);
@@ -232,6 +242,8 @@ enum lb_exit lb_command_mutate(const struct lb_args *args)
     m.still_unix_ms = lb_unix_ms();
     m.end_ns = m.start_ns + (args->budget_ns > 0 ? args->budget_ns : BUDGET_NS);
     int r = take_share(args->fail_under, &least, &err);
+    if (r == 0)
+        r = take_jobs(args->jobs, &m.n_jobs, &err);
     if (r == 0)
         r = prepare(&m, &selection, &err);
     if (r == 0 && args->mutant != NULL)

@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "learnt.h"
+#include "shared.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -206,9 +207,9 @@ static int ask(const struct lb_mutation *m, struct lb_mutation_question *questio
     r = lb_ask_exploration(m, question, &subject, time_ns < left_ns ? time_ns : left_ns,
                            &is_compared, err);
     judged->is_incomplete |= r == 0 && question->is_complete && !is_compared;
-    question->n_asked += was_open;
-    question->n_shown += was_open && judged->need != LB_NOT_SHOWN;
-    question->spent_ns += lb_now_ns() - start_ns;
+    question->tally->n_asked += was_open;
+    question->tally->n_shown += was_open && judged->need != LB_NOT_SHOWN;
+    question->tally->spent_ns += lb_now_ns() - start_ns;
     lb_file_free(file);
     return r;
 }
@@ -238,7 +239,7 @@ static int ask_answers(struct lb_mutation *m, const char *text, const char *numb
             left_ns > 2 * took_ns + SECOND_NS / 2)
             r = lb_ask_answers(m, &m->questions[k], &subject, with_rows,
                                time_ns < left_ns ? time_ns : left_ns, err);
-        m->questions[k].n_shown += r == 1;
+        m->questions[k].tally->n_shown += r == 1;
     }
     lb_file_free(file);
     return r < 0 ? r : 0;
@@ -270,8 +271,8 @@ static int explore_mutants(struct lb_mutation *m, bool complete,
             struct lb_judged *judged = &m->judged[i];
             char number[32];
             snprintf(number, sizeof number, "%zu", i + 1);
-            if (!m->questions[k].cell.is_explored || m->questions[k].is_complete != complete ||
-                k < judged->n_asked || !wants(judged))
+            if (!lb_mutation_is_mine(m, i) || !m->questions[k].cell.is_explored ||
+                m->questions[k].is_complete != complete || k < judged->n_asked || !wants(judged))
                 continue;
             r = ask(m, &m->questions[k], &m->mutants.at[i], m->mutants.at[i].text, number,
                     exploring_left_ns(m), judged, err);
@@ -286,7 +287,8 @@ static int seek_answers(struct lb_mutation *m, bool with_rows, struct lb_error *
     int r = 0;
     for (size_t i = 0; i < m->mutants.n && r == 0 && !lb_mutation_is_stopped(m); i++)
         /* A number that is not raised is another one in the row, and that means nothing. */
-        if (is_open(&m->judged[i]) && !(with_rows && m->mutants.at[i].kind == LB_MUTANT_COUNT)) {
+        if (lb_mutation_is_mine(m, i) && is_open(&m->judged[i]) &&
+            !(with_rows && m->mutants.at[i].kind == LB_MUTANT_COUNT)) {
             snprintf(number, sizeof number, "%zu", i + 1);
             r = ask_answers(m, m->mutants.at[i].text, number, with_rows, &m->judged[i], err);
         }
@@ -299,7 +301,7 @@ static int conclude_open(struct lb_mutation *m, struct lb_error *err)
     if (r == 0)
         r = seek_answers(m, true, err);
     for (size_t i = 0; i < m->mutants.n && r == 0; i++)
-        if (is_open(&m->judged[i]))
+        if (lb_mutation_is_mine(m, i) && is_open(&m->judged[i]))
             conclude(m, &m->mutants.at[i], &m->judged[i]);
     return r;
 }
@@ -313,6 +315,18 @@ static int compare_mutants(struct lb_mutation *m, struct lb_error *err)
     if (r == 0)
         r = explore_mutants(m, true, is_open, err);
     return r == 0 ? conclude_open(m, err) : r;
+}
+
+/* Explorations that were not complete: for a violation. */
+static int search_mutants(struct lb_mutation *m, struct lb_error *err)
+{
+    return explore_mutants(m, false, is_open, err);
+}
+
+/* A violation of a claim means more than other answers. */
+static int search_claims(struct lb_mutation *m, struct lb_error *err)
+{
+    return explore_mutants(m, true, has_other_answers, err);
 }
 
 static const struct lb_mutation_question *largest(const struct lb_mutation *m,
@@ -341,6 +355,19 @@ static bool misses(const struct lb_mutation *m, const struct lb_mutation_questio
     return is;
 }
 
+static int ask_missed(struct lb_mutation *m, struct lb_error *err)
+{
+    int r = 0;
+    for (size_t i = 0; i < m->mutants.n && r >= 0 && m->missed->is_complete; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%zu", i + 1);
+        if (lb_mutation_is_mine(m, i) && is_open(&m->judged[i]))
+            r = ask(m, m->missed, &m->mutants.at[i], m->mutants.at[i].text, number,
+                    exploring_left_ns(m), &m->judged[i], err);
+    }
+    return r < 0 ? r : conclude_open(m, err);
+}
+
 /* Explorations that were not complete, where the time that is left may do for the original and for
  * all mutants that are still open. */
 static int explore_missed(struct lb_mutation *m, struct lb_error *err)
@@ -356,14 +383,8 @@ static int explore_missed(struct lb_mutation *m, struct lb_error *err)
             continue;
         r = lb_explore_original(m, question, time_ns, err);
         question->took_ns = lb_now_ns() - start_ns;
-        for (size_t i = 0; i < m->mutants.n && r >= 0 && question->is_complete; i++) {
-            char number[32];
-            snprintf(number, sizeof number, "%zu", i + 1);
-            if (is_open(&m->judged[i]))
-                r = ask(m, question, &m->mutants.at[i], m->mutants.at[i].text, number,
-                        exploring_left_ns(m), &m->judged[i], err);
-        }
-        r = r < 0 ? r : conclude_open(m, err);
+        m->missed = question;
+        r = r < 0 ? r : lb_mutation_in_parts(m, ask_missed, err);
     }
     return r;
 }
@@ -507,24 +528,45 @@ static int judge_costs(struct lb_mutation *m, struct lb_error *err)
 
 /* --- all --- */
 
-int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
+/* The memory for the verdicts, and for the tally of each question. */
+static int share(struct lb_mutation *m, struct lb_error *err)
 {
-    m->judged = calloc(m->mutants.n + 1, sizeof *m->judged);
-    if (m->judged == NULL)
+    size_t tallies_at = sizeof *m->shared + m->mutants.n * sizeof *m->judged;
+    tallies_at += -tallies_at % _Alignof(struct lb_tally);
+    m->shared_size = tallies_at + m->room * sizeof *m->shared->tallies;
+    m->shared = lb_shared_new(m->shared_size);
+    if (m->shared == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
+    m->shared->tallies = (struct lb_tally *)(void *)((char *)m->shared + tallies_at);
+    m->judged = m->shared->judged;
+    m->n_parts = 1;
     for (size_t i = 0; i < m->mutants.n; i++) {
         m->judged[i].need = LB_NOT_SHOWN;
         snprintf(m->judged[i].reason, sizeof m->judged[i].reason, "no time was left for it");
     }
+    for (size_t k = 0; k < m->n_questions; k++)
+        m->questions[k].tally = &m->shared->tallies[k];
+    return 0;
+}
+
+void lb_mutation_release(struct lb_mutation *m)
+{
+    lb_shared_free(m->shared, m->shared_size);
+}
+
+int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
+{
     int r = lb_mutation_questions(m, err);
+    if (r == 0)
+        r = share(m, err);
     if (r == 0)
         r = explore_originals(m, err);
     if (r == 0 && !m->is_accused)
-        r = compare_mutants(m, err);
+        r = lb_mutation_in_parts(m, compare_mutants, err);
     if (r == 0 && !m->is_accused)
         r = judge_pairs(m, err);
     if (r == 0 && !m->is_accused)
-        r = explore_mutants(m, false, is_open, err);
+        r = lb_mutation_in_parts(m, search_mutants, err);
     if (r == 0 && !m->is_accused)
         r = explore_missed(m, err);
     if (r == 0 && !m->is_accused)
@@ -534,8 +576,8 @@ int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
         r = judge_costs(m, err);
     if (r == 0 && !m->is_accused)
         r = run_open(m, err);
-    if (r == 0 && !m->is_accused) /* a violation of a claim means more */
-        r = explore_mutants(m, true, has_other_answers, err);
+    if (r == 0 && !m->is_accused)
+        r = lb_mutation_in_parts(m, search_claims, err);
     if (m->is_shown)
         fputs("\r\033[K", stderr);
     lb_mutation_count(m);

@@ -6,7 +6,10 @@
 #include "select.h"
 #include "states.h"
 
+#include <stdatomic.h>
+
 enum { LB_MOST_EXPLORATIONS = 64 }; /* a bit each in struct lb_judged */
+enum { LB_MOST_JOBS = 64 };         /* processes */
 
 enum lb_need {
     LB_NEEDED,     /* without it a guarantee is violated, nothing works, or workers get other
@@ -40,6 +43,12 @@ struct lb_judged {
     size_t with;       /* redundant: the index of the other one */
 };
 
+/* The mutants of a question, from all processes. */
+struct lb_tally {
+    atomic_size_t n_asked, n_shown; /* while they were open; those that it distinguished */
+    _Atomic uint64_t spent_ns;      /* on them */
+};
+
 /* A question of the plan, and the result of the original. */
 struct lb_mutation_question {
     struct lb_cell cell; /* borrows from the report's */
@@ -50,16 +59,23 @@ struct lb_mutation_question {
     bool is_complete;
     bool is_asked; /* of a run: the original has held */
     bool is_judged, has_deadlocks, is_distinct;
-    uint64_t took_ns;        /* of the original */
-    double share;            /* ... of whose search, roughly */
-    size_t n_asked, n_shown; /* mutants, while they were open; those that it distinguished */
-    uint64_t spent_ns;       /* on them */
-    size_t place;            /* in the plan, from 1 */
+    uint64_t took_ns;       /* of the original */
+    double share;           /* ... of whose search, roughly */
+    struct lb_tally *tally; /* of the memory that all processes share */
+    size_t place;           /* in the plan, from 1 */
     size_t larger; /* the place of the question that this one is a smaller case of; 0: none */
     bool has_fewer_items; /* ... than that one, or fewer rounds */
     struct lb_states states;
     bool has_distinct;
     struct lb_states distinct; /* where no two workers are taken to be alike */
+};
+
+/* What processes share: the results of each, and the verdicts on all mutants. */
+struct lb_mutation_shared {
+    int results[LB_MOST_JOBS];
+    struct lb_error errors[LB_MOST_JOBS];
+    struct lb_tally *tallies;
+    struct lb_judged judged[];
 };
 
 struct lb_mutation {
@@ -75,8 +91,12 @@ struct lb_mutation {
     struct lb_program *program;
     struct lb_mutation_question *questions;
     size_t n_questions, room;
+    struct lb_mutation_question *missed; /* that is asked once more, since there is time left */
     struct lb_mutants mutants;
-    struct lb_judged *judged; /* one for each mutant */
+    struct lb_mutation_shared *shared;
+    size_t shared_size;
+    struct lb_judged *judged;       /* of shared: one for each mutant */
+    unsigned n_jobs, part, n_parts; /* of n_parts parts of the mutants, this process has one */
     size_t counts[LB_NEEDS];
     uint64_t start_ns, end_ns;
     int64_t still_unix_ms; /* where the clocks of explorations stand, if the engine's can */
@@ -88,6 +108,7 @@ struct lb_mutation {
 
 /* Judges all mutants within the time. 0, or an error; is_accused: nothing was judged. */
 int lb_mutation_judge(struct lb_mutation *mutation, struct lb_error *err);
+void lb_mutation_release(struct lb_mutation *mutation); /* the verdicts */
 /* Counts the verdicts. */
 void lb_mutation_count(struct lb_mutation *mutation);
 /* The share of those that were distinguished, from 0 to 1. */

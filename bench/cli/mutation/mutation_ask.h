@@ -50,6 +50,14 @@ bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole);
 /* Adds smaller cases of question i, which could not be complete. */
 void lb_mutation_add_smaller(struct lb_mutation *mutation, size_t i);
 
+/* mutation_jobs.c. */
+/* Is mutant i one of this process? */
+bool lb_mutation_is_mine(const struct lb_mutation *mutation, size_t i);
+/* Starts n_jobs processes, each of which does the work for its part of the mutants, and waits. */
+int lb_mutation_in_parts(struct lb_mutation *mutation,
+                         int (*work)(struct lb_mutation *mutation, struct lb_error *err),
+                         struct lb_error *err);
+
 /* mutation_seen.c. */
 /* True if the exploration has to be asked: it runs the mutant's section. One of dead renewers is
  * for renew alone. */

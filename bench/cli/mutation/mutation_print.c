@@ -132,9 +132,9 @@ static json_t *question_json(const struct lb_mutation_question *question)
     lb_put_text(&object, "question", question->cell.scenario.name);
     lb_put_flag(&object, "complete", question->is_complete);
     lb_put_real(&object, "original_seconds", (double)question->took_ns / 1e9);
-    lb_put_count(&object, "asked", question->n_asked);
-    lb_put_count(&object, "distinguished", question->n_shown);
-    lb_put_real(&object, "mutants_seconds", (double)question->spent_ns / 1e9);
+    lb_put_count(&object, "asked", question->tally->n_asked);
+    lb_put_count(&object, "distinguished", question->tally->n_shown);
+    lb_put_real(&object, "mutants_seconds", (double)question->tally->spent_ns / 1e9);
     return lb_object_end(&object);
 }
 

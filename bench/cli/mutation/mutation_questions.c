@@ -12,6 +12,8 @@ static struct lb_mutation_question *add_question(struct lb_mutation *m, const st
     struct lb_mutation_question *question = &m->questions[m->n_questions++];
     *question =
         (struct lb_mutation_question){.cell = *cell, .is_extra = is_extra, .place = m->n_questions};
+    if (m->shared != NULL)
+        question->tally = &m->shared->tallies[m->n_questions - 1];
     question->cell.strategy_path = m->name;
     if (name != NULL)
         snprintf(question->cell.scenario.name, sizeof question->cell.scenario.name, "%s", name);

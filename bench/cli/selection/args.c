@@ -64,6 +64,8 @@ static const struct flag flags[] = {
      "the maximum time for all mutants together (5m)"},
     {"mutant", 0, FLAG_TEXT, TO(mutant), LB_FLAGS_MUTATE, "N",
      "prints mutant N, or without two conditions N+M"},
+    {"jobs", 0, FLAG_TEXT, TO(jobs), LB_FLAGS_MUTATE, "N",
+     "asks mutants in N processes at a time (1)"},
     {"fail-under", 0, FLAG_TEXT, TO(fail_under), LB_FLAGS_MUTATE, "SHARE",
      "exits with 4 if fewer mutants are distinguished: 90%"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_MUTATE, "FORMAT", "%s"},

@@ -29,7 +29,7 @@ enum lb_flag_group {
     LB_FLAGS_PLAN = 1 << 16,     /* plan's own, besides the selection */
     LB_FLAGS_EXPLORED = 1 << 17, /* --no-explore */
     LB_FLAGS_RECORD = 1 << 18,   /* -s -d --opt -o of record */
-    LB_FLAGS_MUTATE = 1 << 19,   /* --budget --mutant --fail-under --format */
+    LB_FLAGS_MUTATE = 1 << 19,   /* --budget --mutant --jobs --fail-under --format */
     LB_FLAGS_AGE = 1 << 20,      /* age's own, besides the selection */
     LB_FLAGS_WITH = 1 << 21      /* --with */
 };
@@ -72,7 +72,7 @@ struct lb_args {
         after_setup;
     char *sql_dir, *format, *output, *seed, *repeat, *budget, *reference, *threshold, *faults,
         *save, *baseline, *restart, *failover, *resume, *progress, *metrics_at, *trace, *as,
-        *mutant, *fail_under, *with, *series, *price, *history_limit;
+        *mutant, *fail_under, *jobs, *with, *series, *price, *history_limit;
     bool keep, keep_history, no_record, quiet, no_color, names, help, help_all, costs, matrix,
         charts, no_explore, show_plan, dry_run, json, top, published, verbose, strict;
     struct lb_explore_args explore; /* from here on, args.c frees what flags have set */
