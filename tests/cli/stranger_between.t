@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
-# Time, or another worker, between two statements of a recover; and claims that lock more than they take.
+# Time, or another worker, between two statements of a recover; claims that lock more than they take; and locks that a
+# worker loses and is granted again.
 use strict;
 use warnings;
 use FindBin;
@@ -35,6 +36,10 @@ like($out, qr{the end by its only claimer was refused, and later the queue was d
 # A seat is given back, and taken again, between the janitor's two statements.
 asks('seat-janitor', 'sqlite:', 'free=number', 'free=seen', 'exclusive', 'explore+rescue again', '--rescuers', '1', '--rounds', '2',
     '--preemptions', '2', '--steps', 'clock');
+
+# A worker loses its lease, is refused the release, and is granted the lock again.
+asks('trigger-fence', 'sqlite:', 'of=name', 'of=taking', 'fenced', 'explore+clock alone', '--workers', '1', '--rounds', '2',
+    '--steps', 'clock');
 
 SKIP: {
     skip 'no postgres server', 4 if !defined $postgres;

@@ -426,6 +426,25 @@ static void explore_again(struct lb_asking *m)
     ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
 }
 
+/* A lease ends at each point. Where workers are alone, one may be granted its lost lock again. */
+static void explore_clock(struct lb_asking *m)
+{
+    if (!lb_features_lease(&m->outlook->features) || m->program->ends_by_recover)
+        return;
+    struct lb_ask *ask =
+        add_explored(m, "explore+clock", "it is a lease: the clock moves on by one at each point");
+    ask->explored.ticks = 1;
+    if (m->strategy->shape != LB_LOCK || !lb_asking_claims(m, LB_G_FENCED))
+        return;
+    ask =
+        add_explored(m, "explore+clock alone",
+                     "it is a lease, and claims fenced: a worker whose lease has ended is granted "
+                     "the lock again");
+    ask->explored.workers = ask->explored.ticks = 1;
+    ask->explored.rounds = 2;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
 /* Leases that end while a worker is taking the lock over, or giving it back. */
 static void explore_ends(struct lb_asking *m)
 {
@@ -576,11 +595,7 @@ void lb_asks_explore(struct lb_asking *m)
         explore_deaths(m);
     if (!lock)
         explore_lost_items(m);
-    if (lb_features_lease(f) && !m->program->ends_by_recover) {
-        ask = add_explored(m, "explore+clock",
-                           "it is a lease: the clock moves on by one at each point");
-        ask->explored.ticks = 1;
-    }
+    explore_clock(m);
     if (lock && lb_features_lease(f))
         explore_ends(m);
     if (lock && lb_features_lease(f) && f->has_recover && f->recovers_by_time)
