@@ -41,8 +41,20 @@ asks('seat-janitor', 'sqlite:', 'free=number', 'free=seen', 'exclusive', 'explor
 asks('trigger-fence', 'sqlite:', 'of=name', 'of=taking', 'fenced', 'explore+clock alone', '--workers', '1', '--rounds', '2',
     '--steps', 'clock');
 
+# A more urgent item is put in a later second, by which claims are ordered first.
+(my $text = slurp("$folder/urgent.sql")) =~ s/payload varchar\(100\)\);/payload varchar(100), found int);/ or die 'no table';
+$text =~ s/payload\) VALUES \(:id, :priority, :payload\)/payload, found) VALUES (:id, :priority, :payload, unixepoch('now'))/ or die 'no put';
+my @put = ('-d', 'sqlite:', '-q', '--workers', '1', '--producers', '1', '--items', '3', '--rounds', '2', '--steps', 'clock');
+is((lockbench('explore', '-s', spew('found.sql', $text), @put))[0], 0, 'ordered by priority: held');
+$text =~ s/ORDER BY priority/ORDER BY found, priority/ or die 'no order';
+my $by_second = spew('second.sql', $text);
+($status, $out, $err) = lockbench('explore', '-s', $by_second, @put);
+is($status, 1, 'ordered by the second first: caught') or diag $out, $err;
+($status, $out) = lockbench('verify', '-s', $by_second, '-d', 'sqlite:', '-q', '--budget', '10s');
+like($out, qr/^not ok \d+ - \S+ sqlite explore\+urgent put priority$/m, '... and by verify') or diag $out;
+
 SKIP: {
     skip 'no postgres server', 4 if !defined $postgres;
-    asks('window', $postgres, 'lock=six', 'lock=one', 'priority', 'explore+many', '--items', '24', '--preemptions', '1');
+    asks('urgent', $postgres, 'lock=window', 'lock=one', 'priority', 'explore+many', '--items', '24', '--preemptions', '1');
 }
 done_testing();
