@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { WIDTH = 80, HELP_COLUMN = 28, FEW_OPTIONS = 11 };
+enum { WIDTH = 80, HELP_COLUMN = 28, FEW_OPTIONS = 10 };
 
 /* The options of the short help, in its order. Each command has some of them. */
 static const struct {
@@ -28,6 +28,8 @@ static const struct {
               {"rate", "arrivals in an open loop: 800/s, poisson:800/s"},
               {"duration", NULL},
               {"budget", "the longest time for the whole command"},
+              {"jobs", NULL},
+              {"fail-under", NULL},
               {"format", NULL},
               {"output", NULL},
               {"help", NULL}};
