@@ -83,7 +83,7 @@ struct lb_explore_plan {
                               (lb_explore_stands_still); 0: they run */
     uint32_t tick_ms;      /* of a step of the clocks; 0: two leases */
     uint32_t deaths;       /* maximum number of workers that die */
-    uint32_t ticks;        /* maximum number of moves of the clocks by one lease */
+    uint32_t ticks;        /* maximum number of moves of the clocks, by tick_ms */
     uint32_t cuts; /* maximum number of commits that lose their answer with the connection */
     bool keep;
     unsigned claims; /* requested LB_G_BIT()s, a subset of the strategy's */
@@ -169,6 +169,9 @@ bool lb_explore_stands_still(const struct lb_db *db);
 void lb_explore_stand_still(struct lb_explore_plan *plan, int64_t unix_ms);
 /* ... and steps and periods become one lease: a time that was stored a lease ago equals now. */
 void lb_explore_equal_times(struct lb_explore_plan *plan, int64_t unix_ms);
+/* Of a lock: steps of the clocks become a little more than half a lease, and two of them may come.
+ * An operation that is requested between them begins within the lease. */
+void lb_explore_half_leases(struct lb_explore_plan *plan);
 /* Explores. 0, or an error when there is nothing to report (LB_E_UNSUPPORTED: cannot be explored).
  */
 int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err);

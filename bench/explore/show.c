@@ -148,7 +148,11 @@ int lb_show_table(const struct lb_testbed *testbed, struct lb_explored *explored
                                               .worker = lb_move_worker(schedule->moves[move]),
                                               .kind = LB_STEP_LEAVE,
                                               .is_death = schedule->moves[move] < LB_MOVE_CLOCK};
-            step->sql = strdup(step->is_death ? "dies" : "time passes: one lease");
+            const uint32_t tick_ms = testbed->plan.tick_ms;
+            bool is_half = tick_ms > 0 && tick_ms < testbed->plan.ttl_ms;
+            step->sql = strdup(step->is_death ? "dies"
+                               : is_half      ? "time passes: more than half a lease"
+                                              : "time passes: one lease");
             step->rows = strdup("");
             step->note = strdup("");
             ok = step->sql != NULL && step->rows != NULL && step->note != NULL;

@@ -41,7 +41,7 @@ struct lb_explored_ask {
     uint32_t resources;    /* lock: that each worker holds at once */
     uint32_t frees, batch; /* queue */
     /* what --also names */
-    bool errors, cancels, others, skew, lag, ahead, behind, period, equal, again, apart;
+    bool errors, cancels, others, skew, lag, ahead, behind, period, equal, again, apart, halves;
     uint32_t items;       /* queue: put before the start */
     uint32_t putters;     /* queue: workers that put one more, beside the others */
     bool whole;           /* a transaction is one step */

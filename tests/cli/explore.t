@@ -149,7 +149,7 @@ is($one_status, 2, 'two kinds of clocks: refused');
 like($one, qr/^lockbench: option --also: one of skew, lag, ahead and behind, not two$/m, '... and why');
 ($status, $out, my $no_word) = explore('-s', $clears, '--also', 'errors,nothing');
 is($status, 2, 'an unknown word: exit status');
-like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, cancels, others, skew, lag, ahead, behind, period, equal, again or apart$/m, 'and why');
+like($no_word, qr/^lockbench: option --also: 'nothing' is not errors, cancels, others, skew, lag, ahead, behind, period, equal, again, apart or halves$/m, 'and why');
 
 # A time as a version: where two times are equal, no worker sees that the row was changed.
 my $by_time = spew('by-time.sql', <<'SQL');

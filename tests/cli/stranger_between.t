@@ -41,6 +41,15 @@ asks('seat-janitor', 'sqlite:', 'free=number', 'free=seen', 'exclusive', 'explor
 asks('trigger-fence', 'sqlite:', 'of=name', 'of=taking', 'fenced', 'explore+clock alone', '--workers', '1', '--rounds', '2',
     '--steps', 'clock');
 
+# The lease ends between two statements of a renewal that began within it.
+asks('booking', 'sqlite:', 'renew=two', 'renew=one', 'exclusive', 'explore+renew halves', '--renewals', '1', '--also', 'halves');
+for (['skip-locked', 'halves', qr/halves has no meaning for skip-locked: it is not a lock with a lease$/],
+    ['slots', 'halves', qr/halves has no meaning for slots: /], ['lease-upsert', 'equal,halves', qr/one of equal and halves, not two$/]) {
+    ($status, undef, $err) = lockbench('explore', '-s', $_->[0], '-d', 'sqlite:', '--also', $_->[1]);
+    is($status, 2, "--also $_->[1] of $_->[0]: refused");
+    like($err, $_->[2], '... in words');
+}
+
 # A more urgent item is put in a later second, by which claims are ordered first.
 (my $text = slurp("$folder/urgent.sql")) =~ s/payload varchar\(100\)\);/payload varchar(100), found int);/ or die 'no table';
 $text =~ s/payload\) VALUES \(:id, :priority, :payload\)/payload, found) VALUES (:id, :priority, :payload, unixepoch('now'))/ or die 'no put';

@@ -11,6 +11,20 @@ static struct lb_ask *add_explored(struct lb_asking *m, const char *name, const 
     return ask;
 }
 
+/* The lease ends between two statements of a renewal that began within it. */
+static void explore_late_renewal(struct lb_asking *m)
+{
+    if (m->program->sections[LB_S_RENEW].n_statements < 2 || m->program->ends_by_recover)
+        return;
+    struct lb_ask *ask = add_explored(m, "explore+renew halves",
+                                      "its renew takes several statements: the lease ends between "
+                                      "two of them");
+    ask->explored.renewals = ask->explored.halves = 1;
+    ask->explored.ticks = 2;
+    ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+}
+
 /* A renewal beside another who claims: at each point the clock may have moved on. */
 static void explore_renewal(struct lb_asking *m)
 {
@@ -20,6 +34,7 @@ static void explore_renewal(struct lb_asking *m)
     ask->explored.renewals = ask->explored.ticks = 1;
     if (m->strategy->shape == LB_LOCK) {
         ask->explored.rescuers = f->has_recover && f->recovers_by_time;
+        explore_late_renewal(m);
         return;
     }
     ask->explored.items = 1;

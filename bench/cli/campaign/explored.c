@@ -76,11 +76,11 @@ static void add_ask(const struct lb_explored_ask *ask, uint32_t rounds, char *bu
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
+    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
              ask->cancels ? "cancels," : "", ask->others ? "others," : "", ask->skew ? "skew," : "",
              ask->lag ? "lag," : "", ask->ahead ? "ahead," : "", ask->behind ? "behind," : "",
              ask->period ? "period," : "", ask->equal ? "equal," : "", ask->again ? "again," : "",
-             ask->apart ? "apart," : "");
+             ask->apart ? "apart," : "", ask->halves ? "halves," : "");
     if (flag[strlen(flag) - 1] == ',') {
         flag[strlen(flag) - 1] = '\0';
         lb_command_add(buf, size, flag);
@@ -267,6 +267,8 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
                    .interrupt = &stop->requested}};
     if (cell->explored.equal)
         lb_explore_equal_times(&plan, lb_unix_ms());
+    if (cell->explored.halves)
+        lb_explore_half_leases(&plan);
     return plan;
 }
 

@@ -115,10 +115,12 @@ static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_e
             plan->apart = true;
         else if (n == 5 && strncmp(text, "equal", n) == 0)
             lb_explore_equal_times(plan, lb_unix_ms());
+        else if (n == 6 && strncmp(text, "halves", n) == 0)
+            lb_explore_half_leases(plan);
         else
             return lb_fail(err, LB_E_USAGE,
                            "option --also: '%.*s' is not errors, cancels, others, skew, lag, "
-                           "ahead, behind, period, equal, again or apart",
+                           "ahead, behind, period, equal, again, apart or halves",
                            (int)n, text);
         text += n + (text[n] == ',');
     }
@@ -265,6 +267,13 @@ static int check_shape(const struct lb_args *args, const struct lb_strategy *str
         if (owned[i].text != NULL && owned[i].shape != strategy->shape)
             return lb_fail(err, LB_E_USAGE, "option --%s: has no meaning for %s, a %s",
                            owned[i].option, strategy->name, lb_shape_name(strategy->shape));
+    bool has_halves = own->also != NULL && strstr(own->also, "halves") != NULL;
+    if (has_halves && (strategy->shape != LB_LOCK || !strategy->is_lease))
+        return lb_fail(err, LB_E_USAGE,
+                       "option --also: halves has no meaning for %s: it is not a lock with a lease",
+                       strategy->name);
+    if (has_halves && strstr(own->also, "equal") != NULL)
+        return lb_fail(err, LB_E_USAGE, "option --also: one of equal and halves, not two");
     return 0;
 }
 

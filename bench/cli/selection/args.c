@@ -170,7 +170,7 @@ static const struct flag flags[] = {
      "queues: number of rounds of each worker that end with free, before the others (0)"},
     {"also", 0, FLAG_TEXT, TO(explore.also), LB_FLAGS_EXPLORE, "LIST",
      "plays: errors (of a queue), cancels (of a lock), others (classes), skew, lag, ahead, behind, "
-     "period, equal, again (of a queue), apart (of a lock)"},
+     "period, equal, again (of a queue), apart, halves (of a lock)"},
     {"resources", 0, FLAG_TEXT, TO(explore.resources), LB_FLAGS_EXPLORE, "N",
      "locks: number of resources that each worker holds at once (1)"},
     {"claims", 0, FLAG_TEXT, TO(explore.claims), LB_FLAGS_EXPLORE, "LIST",

@@ -55,6 +55,12 @@ void lb_explore_equal_times(struct lb_explore_plan *plan, int64_t unix_ms)
     plan->tick_ms = plan->period_ms = plan->ttl_ms;
 }
 
+void lb_explore_half_leases(struct lb_explore_plan *plan)
+{
+    plan->ticks = 2;
+    plan->tick_ms = plan->ttl_ms / 10 * 6;
+}
+
 static int64_t tick_ms(const struct lb_testbed *testbed)
 {
     /* Two leases: the judge allows for clocks that run at different rates. */
@@ -155,8 +161,9 @@ static void leases_end(struct lb_testbed *testbed)
 int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err)
 {
     testbed->n_ticks++;
-    leases_end(testbed);
     testbed->clock_ms += tick_ms(testbed);
+    if (testbed->clock_ms >= (int64_t)testbed->plan.ttl_ms)
+        leases_end(testbed);
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         testbed->tasks[i].actor.clock_skew_ms =
             testbed->clock_ms + lb_task_skew_ms(&testbed->tasks[i]);
