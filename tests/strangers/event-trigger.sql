@@ -1,3 +1,6 @@
+-- A queue whose jobs have no state: events tell it, and triggers on insert and delete write some of them. loose=1 does not ask
+-- for the events. Truth expected: loose=0 right; loose=1 broken: no-duplicate.
+--
 -- strategy: event-trigger
 -- shape: queue
 -- summary: a job waits if it was queued more often than taken; triggers write the other events

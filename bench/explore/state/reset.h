@@ -3,9 +3,9 @@
  * After set-up all tables are copied into temporary tables of the control session. Before each
  * schedule the tables that were written are emptied and filled from their copies, and what draws
  * numbers starts again where it stood. Triggers and rules do not act on that. There is no other DDL
- * in it (but MariaDB's counters): what the sessions have prepared stays valid. What grows by that,
- * dead rows, is vacuumed every now and then while the tables are empty, so that rows come back at
- * the places where they were.
+ * in it (but MariaDB's counters): prepared statements of the sessions stay valid. The dead rows of
+ * this are vacuumed every now and then while the tables are empty, so that rows come back at the
+ * places where they were.
  */
 #ifndef LB_RESET_H
 #define LB_RESET_H
