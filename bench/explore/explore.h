@@ -61,6 +61,9 @@ struct lb_explore_plan {
     uint32_t items;     /* queue: put before the start; 0: as many as there are claims */
     uint32_t putters;   /* queue: workers that put, `rounds` items each, beside the consumers */
     uint32_t rescuers;  /* that run `recover`, `rounds` times each, at any time */
+    uint32_t late;      /* queue: workers that claim an item each when all others have ended, keep
+                           it, and complete it when each of them has claimed. Then all items have
+                           one key: a limit of it that was miscounted is exceeded */
     uint32_t blockers;  /* that lock all rows, change none, and let them go, `rounds` times each */
     uint32_t renewals;  /* heartbeats of each hold, or of each item that was claimed */
     uint32_t frees; /* queue: rounds of each worker that give the items back, before the others */

@@ -44,6 +44,7 @@ struct lb_explored_ask {
     bool errors, cancels, others, skew, lag, ahead, behind, period, equal, again, apart, halves;
     uint32_t items;       /* queue: put before the start */
     uint32_t putters;     /* queue: workers that put one more, beside the others */
+    uint32_t late;        /* queue: workers that claim when all others have ended */
     bool whole;           /* a transaction is one step */
     bool leaves;          /* asked for the end of a process, by unregister */
     uint32_t preemptions; /* maximum number; 0: no bound */

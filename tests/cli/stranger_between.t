@@ -50,6 +50,20 @@ for (['skip-locked', 'halves', qr/halves has no meaning for skip-locked: it is n
     like($err, $_->[2], '... in words');
 }
 
+# A count of the jobs in hand ends too low: the limit of a key is exceeded later, by more workers than the limit.
+for (['idle=any', 'idle=printing', 'explore+key at end alone', '--workers', '1', '--rounds', '4', '--also', 'errors', '--frees', '1'],
+    ['free=twice', 'free=once', 'explore+key+rescue at end', '--workers', '1', '--rescuers', '1', '--steps', 'clock,crash'],
+    ['take=read', 'take=add', 'explore+key at end', '--preemptions', '2']) {
+    my ($wrong, $right, $question, @explore) = @$_;
+    asks('print-server', 'sqlite:', $wrong, $right, 'key-limit', $question, '--late', '3', @explore);
+}
+for (['skip-locked', '8', qr/option --late: '8' is not a number from 0 to 7$/], ['skip-locked', '7', qr/option --late: at most 8 workers together$/],
+    ['lease-upsert', '2', qr/option --late: has no meaning for lease-upsert, a lock$/]) {
+    ($status, undef, $err) = lockbench('explore', '-s', $_->[0], '-d', 'sqlite:', '--late', $_->[1]);
+    is($status, 2, "--late $_->[1] of $_->[0]: refused");
+    like($err, $_->[2], '... in words');
+}
+
 # A more urgent item is put in a later second, by which claims are ordered first.
 (my $text = slurp("$folder/urgent.sql")) =~ s/payload varchar\(100\)\);/payload varchar(100), found int);/ or die 'no table';
 $text =~ s/payload\) VALUES \(:id, :priority, :payload\)/payload, found) VALUES (:id, :priority, :payload, unixepoch('now'))/ or die 'no put';

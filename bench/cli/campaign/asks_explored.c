@@ -1,5 +1,6 @@
 /* The explorations of a file, with reasons: see asks.h. */
 #include "asks.h"
+#include "search.h"
 
 #include <string.h>
 
@@ -231,6 +232,48 @@ static void explore_operator(struct lb_asking *m)
     ask->explored.errors = true;
 }
 
+static struct lb_ask *add_limit_at_end(struct lb_asking *m, const char *name, const char *why)
+{
+    const char *option = m->program->key_limit_option;
+    struct lb_ask *ask = add_explored(m, name, why);
+    ask->explored.set_to_1 = option;
+    ask->explored.late = 1 + (option != NULL ? 1 : m->program->key_limit);
+    ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
+    return ask;
+}
+
+/* When all workers have ended, a count of items in hand may be too low. Then late workers, one more
+ * than the limit, all get an item. */
+static void explore_limit_at_end(struct lb_asking *m)
+{
+    const struct lb_features *f = &m->outlook->features;
+    enum { OTHERS = 2, MOST = LB_MAX_WORKERS - OTHERS };
+    if (m->program->key_limit_option == NULL && m->program->key_limit >= MOST)
+        return;
+    add_limit_at_end(m, "explore+key at end",
+                     "it claims key-limit: after two workers, others claim as many items of a key "
+                     "as they can");
+    if (f->has_error || f->has_free || f->has_retry) {
+        struct lb_explored_ask *alone =
+            &add_limit_at_end(m, "explore+key at end alone",
+                              "it claims key-limit: the same after one worker that fails, or "
+                              "gives back")
+                 ->explored;
+        alone->workers = 1;
+        alone->errors = f->has_error;
+        alone->frees = f->has_free || f->has_retry;
+        alone->rounds = (f->has_error ? 3 : 1) + alone->frees; /* the second error is cleared */
+    }
+    if (!lb_features_rescues(f))
+        return;
+    struct lb_explored_ask *rescued =
+        &add_limit_at_end(m, "explore+key+rescue at end",
+                          "it claims key-limit: the same after one worker and a rescuer")
+             ->explored;
+    rescued->workers = rescued->rescuers = rescued->ticks = rescued->deaths = 1;
+}
+
 /* Where an option is the limit of a key, or of a rate, it is 1: two items are enough to exceed it.
  */
 static void explore_limit(struct lb_asking *m)
@@ -245,6 +288,7 @@ static void explore_limit(struct lb_asking *m)
     if (m->program->key_limit > 1 && option != NULL)
         add_explored(m, "explore+key", "it claims key-limit: of two items of a key, one is in hand")
             ->explored.set_to_1 = option;
+    explore_limit_at_end(m);
     if (!lb_features_rescues(f))
         return;
     struct lb_ask *ask = add_explored(m, "explore+key+rescue",

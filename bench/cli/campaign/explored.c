@@ -69,7 +69,8 @@ static void add_ask(const struct lb_explored_ask *ask, uint32_t rounds, char *bu
                   {"capacity", ask->capacity}, {"rescuers", ask->rescuers},
                   {"renewals", ask->renewals}, {"preemptions", ask->preemptions},
                   {"producers", ask->putters}, {"frees", ask->frees},
-                  {"batch", ask->batch},       {"resources", ask->resources}};
+                  {"batch", ask->batch},       {"resources", ask->resources},
+                  {"late", ask->late}};
     char flag[80];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (counts[i].value > 0) {
@@ -237,6 +238,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .renewals = cell->explored.renewals,
         .items = cell->explored.items,
         .putters = cell->explored.putters,
+        .late = cell->explored.late,
         .deaths = cell->explored.deaths,
         .cuts = cell->explored.cuts,
         .ticks = cell->explored.ticks,

@@ -138,9 +138,11 @@ static int check_counts(const struct lb_explore_args *args, const struct lb_expl
     if (plan->readers > plan->workers)
         return lb_fail(err, LB_E_USAGE, "option --readers: there are only %u workers",
                        plan->workers);
-    if (plan->workers + plan->putters + plan->rescuers + plan->blockers > LB_MAX_WORKERS)
+    if (plan->workers + plan->putters + plan->rescuers + plan->blockers + plan->late >
+        LB_MAX_WORKERS)
         return lb_fail(err, LB_E_USAGE, "option --%s: at most %d workers together",
-                       plan->blockers > 0   ? "blockers"
+                       plan->late > 0       ? "late"
+                       : plan->blockers > 0 ? "blockers"
                        : plan->rescuers > 0 ? "rescuers"
                                             : "producers",
                        LB_MAX_WORKERS);
@@ -156,8 +158,9 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
                   readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
                   producers = {0, 0, LB_MAX_WORKERS - 1}, rescuers = {0, 0, LB_MAX_WORKERS - 1},
                   blockers = {0, 0, LB_MAX_WORKERS - 1}, renewals = {0, 0, 20}, frees = {0, 0, 20},
-                  resources = {1, 1, LB_EXPLORE_RESOURCES}, batch = {1, 1, LB_CLAIM_ROOM},
-                  preemptions = {0, 0, 1000}, random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
+                  late = {0, 0, LB_MAX_WORKERS - 1}, resources = {1, 1, LB_EXPLORE_RESOURCES},
+                  batch = {1, 1, LB_CLAIM_ROOM}, preemptions = {0, 0, 1000},
+                  random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
                   most = {0, 1, UINT64_MAX / 2}, choices = {LB_CHOICE_REPLAYS, 0, 1000000};
     const struct {
         const char *option, *text;
@@ -174,6 +177,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
         {"blockers", args->blockers, &blockers},
         {"renewals", args->renewals, &renewals},
         {"frees", args->frees, &frees},
+        {"late", args->late, &late},
         {"resources", args->resources, &resources},
         {"batch", args->batch, &batch},
         {"preemptions", args->preemptions, &preemptions},
@@ -196,6 +200,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
     plan->blockers = (uint32_t)blockers.value;
     plan->renewals = (uint32_t)renewals.value;
     plan->frees = (uint32_t)frees.value;
+    plan->late = (uint32_t)late.value;
     plan->resources = (uint32_t)resources.value;
     plan->batch = (uint32_t)batch.value;
     plan->search.preemptions = args->preemptions != NULL ? (int)preemptions.value : -1;
@@ -259,10 +264,10 @@ static int check_shape(const struct lb_args *args, const struct lb_strategy *str
     const struct {
         const char *option, *text;
         enum lb_shape shape;
-    } owned[] = {{"readers", own->readers, LB_LOCK},    {"capacity", own->capacity, LB_LOCK},
-                 {"items", own->items, LB_QUEUE},       {"batch", own->batch, LB_QUEUE},
-                 {"frees", own->frees, LB_QUEUE},       {"producers", own->producers, LB_QUEUE},
-                 {"resources", own->resources, LB_LOCK}};
+    } owned[] = {{"readers", own->readers, LB_LOCK},     {"capacity", own->capacity, LB_LOCK},
+                 {"items", own->items, LB_QUEUE},        {"batch", own->batch, LB_QUEUE},
+                 {"frees", own->frees, LB_QUEUE},        {"producers", own->producers, LB_QUEUE},
+                 {"resources", own->resources, LB_LOCK}, {"late", own->late, LB_QUEUE}};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         if (owned[i].text != NULL && owned[i].shape != strategy->shape)
             return lb_fail(err, LB_E_USAGE, "option --%s: has no meaning for %s, a %s",
@@ -316,6 +321,7 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--blockers", own->blockers},
         {"--renewals", own->renewals},
         {"--frees", own->frees},
+        {"--late", own->late},
         {"--also", own->also},
         {"--resources", own->resources},
         {"--claims", own->claims},

@@ -36,7 +36,7 @@ bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole)
     return true;
 }
 
-enum { NUMBERS = 28 };
+enum { NUMBERS = 29 };
 
 static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS])
 {
@@ -53,7 +53,8 @@ static void list_numbers(const struct lb_explored_ask *ask, uint32_t ret[NUMBERS
                                        ask->cuts,      ask->whole,
                                        ask->leaves,    ask->ahead,
                                        ask->behind,    ask->again,
-                                       ask->apart,     ask->halves};
+                                       ask->apart,     ask->halves,
+                                       ask->late};
     memcpy(ret, numbers, sizeof numbers);
 }
 

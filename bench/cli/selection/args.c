@@ -168,6 +168,8 @@ static const struct flag flags[] = {
      "number of heartbeats in each hold, or for each item that was claimed (0)"},
     {"frees", 0, FLAG_TEXT, TO(explore.frees), LB_FLAGS_EXPLORE, "N",
      "queues: number of rounds of each worker that end with free, before the others (0)"},
+    {"late", 0, FLAG_TEXT, TO(explore.late), LB_FLAGS_EXPLORE, "N",
+     "queues: number of workers that claim one item each when all others have ended (0)"},
     {"also", 0, FLAG_TEXT, TO(explore.also), LB_FLAGS_EXPLORE, "LIST",
      "plays: errors (of a queue), cancels (of a lock), others (classes), skew, lag, ahead, behind, "
      "period, equal, again (of a queue), apart, halves (of a lock)"},

@@ -47,7 +47,7 @@ struct lb_override {
 /* As given; NULL: not. */
 struct lb_explore_args {
     char *workers, *rounds, *polls, *readers, *capacity, *items, *producers, *batch, *rescuers,
-        *blockers, *renewals, *frees, *also, *resources, *claims, *isolation, *ttl, *steps,
+        *blockers, *renewals, *frees, *late, *also, *resources, *claims, *isolation, *ttl, *steps,
         *preemptions, *random, *depth, *max_schedules, *choices, *time, *replay, *spec, *audit;
     bool first, no_reduction;
 };

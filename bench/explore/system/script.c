@@ -119,7 +119,7 @@ static int begin_process(struct lb_task *task, struct lb_error *err)
 {
     const struct lb_strategy_plan *plan = task->actor.plan;
     int r = LB_OK;
-    if (task->role != LB_ROLE_WORKER || plan->program == NULL)
+    if ((task->role != LB_ROLE_WORKER && task->role != LB_ROLE_LATE) || plan->program == NULL)
         return r;
     if (lb_strategy_has(plan, LB_S_SWEEP))
         r = live(task, SWEEPS, err);
@@ -383,6 +383,51 @@ static int claim_more(struct lb_task *task, struct hand *hand, struct lb_error *
     return r < 0 || r == LB_LOST ? r : LB_OK;
 }
 
+/* Works on the items in hand, and ends them. */
+static int end_hand(struct script *script, struct hand *hand, enum lb_op which,
+                    struct lb_error *err)
+{
+    struct lb_task *task = script->task;
+    const struct lb_strategy_plan *plan = task->actor.plan;
+    bool has_batch =
+        lb_strategy_takes_batch(plan, LB_S_COMPLETE) || lb_strategy_takes_batch(plan, LB_S_FREE) ||
+        lb_strategy_takes_batch(plan, LB_S_ERROR) || lb_strategy_takes_batch(plan, LB_S_RENEW);
+    int r = has_batch ? lb_batch_init(&hand->batch, hand->n, err) : LB_OK;
+    if (r != LB_OK)
+        return r;
+    r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
+    if (r >= 0 && task->testbed->plan.errors && which == LB_OP_COMPLETE &&
+        task->role == LB_ROLE_WORKER && lb_strategy_has(plan, LB_S_CLEAR_ERROR)) { /* no error */
+        r = operate(task, LB_OP_CLEAR_ERROR, err);
+        r = r == LB_REFUSED || r == LB_EMPTY ? LB_OK : r;
+    }
+    if (r >= 0)
+        r = end_claim(script, hand, which, err);
+    if (has_batch)
+        lb_batch_release(&hand->batch);
+    return r;
+}
+
+/* One try: there is no other worker that would let it have an item later. */
+static int late_round(struct script *script, struct lb_error *err)
+{
+    struct lb_task *task = script->task;
+    struct hand hand = {.n = 0};
+    task->n_refusals = 0;
+    int r = begin_try(task, LB_STEP_POLL, err);
+    if (r == LB_OK)
+        r = lb_operate_claim(&task->op, 1, task->items, LB_CLAIM_ROOM, &hand.n, err);
+    task->has_tried = true;
+    if (r != LB_OK || hand.n == 0)
+        return r < 0 ? r : LB_OK;
+    note_items(task, 0, hand.n);
+    lb_task_note(task, "claimed %lld", (long long)task->items[0].id);
+    task->has_it = true;
+    r = end_hand(script, &hand, LB_OP_COMPLETE, err);
+    task->has_it = false;
+    return r;
+}
+
 static int queue_round(struct script *script, enum lb_op which, struct lb_error *err)
 {
     struct lb_task *task = script->task;
@@ -407,27 +452,9 @@ static int queue_round(struct script *script, enum lb_op which, struct lb_error 
                  (long long)task->items[0].id);
     task->has_it = true;
     r = claim_more(task, &hand, err);
-    const struct lb_strategy_plan *plan = task->actor.plan;
-    bool has_batch =
-        lb_strategy_takes_batch(plan, LB_S_COMPLETE) || lb_strategy_takes_batch(plan, LB_S_FREE) ||
-        lb_strategy_takes_batch(plan, LB_S_ERROR) || lb_strategy_takes_batch(plan, LB_S_RENEW);
-    if (r == LB_OK && has_batch)
-        r = lb_batch_init(&hand.batch, hand.n, err);
-    if (r != LB_OK) {
-        task->has_it = false;
-        return r;
-    }
-    r = lb_session_pass(&task->session, LB_STEP_ENTER, err);
-    if (r >= 0 && explored->errors && which == LB_OP_COMPLETE &&
-        lb_strategy_has(plan, LB_S_CLEAR_ERROR)) { /* there is none */
-        r = operate(task, LB_OP_CLEAR_ERROR, err);
-        r = r == LB_REFUSED || r == LB_EMPTY ? LB_OK : r;
-    }
-    if (r >= 0)
-        r = end_claim(script, &hand, which, err);
+    if (r == LB_OK)
+        r = end_hand(script, &hand, which, err);
     task->has_it = false;
-    if (has_batch)
-        lb_batch_release(&hand.batch);
     return r;
 }
 
@@ -533,6 +560,8 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
         return rescue_round(task, err);
     case LB_ROLE_BLOCKER:
         return block_round(task, err);
+    case LB_ROLE_LATE:
+        return round == 0 ? late_round(script, err) : LB_OK;
     case LB_ROLE_WORKER:
     default:
         ends = round + 1 == task->testbed->rounds;
@@ -589,8 +618,8 @@ int lb_task_script(struct lb_task *task, struct lb_error *err)
     }
     if (r >= 0 && r != LB_LOST)
         r = operate_at_end(task, err);
-    if (r >= 0 && r != LB_LOST && task->role == LB_ROLE_WORKER && strategy_plan->program != NULL &&
-        lb_strategy_has(strategy_plan, LB_S_UNREGISTER))
+    if (r >= 0 && r != LB_LOST && (task->role == LB_ROLE_WORKER || task->role == LB_ROLE_LATE) &&
+        strategy_plan->program != NULL && lb_strategy_has(strategy_plan, LB_S_UNREGISTER))
         r = live(task, SIGNS_OFF, err);
     task->memory = NULL;
     return r < 0 ? r : 0;

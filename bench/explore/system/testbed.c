@@ -170,7 +170,7 @@ static void reset_task(struct lb_task *task)
     bool is_absent = task->role == LB_ROLE_WORKER && task->number >= testbed->n_running;
     task->state = is_absent ? LB_TASK_FINISHED : LB_TASK_STANDS;
     task->finished = task->may_go = task->gave_up = task->give_up = false;
-    task->is_cut = task->is_lost = false;
+    task->is_cut = task->is_lost = task->has_tried = false;
     task->has_seen = task->saw_it_outlived = false;
     task->n_vain = 0;
     task->tx_writes = task->tx_locks = 0;
@@ -185,20 +185,6 @@ static void reset_task(struct lb_task *task)
     task->actor.clock_skew_ms = lb_task_skew_ms(task);
     lb_log_in_memory(&task->log, task->number, task->events, LB_TASK_EVENTS);
     task->n_events_seen = 0;
-}
-
-static int turn_clock_back(struct lb_testbed *testbed, struct lb_error *err)
-{
-    const struct lb_server_clock *clock = testbed->clock;
-    testbed->clock_ms = 0;
-    int r = lb_testbed_run_clock(testbed, &testbed->control,
-                                 clock->set_back != NULL ? clock->set_back : clock->set, 0, err);
-    if (r == 0)
-        r = lb_testbed_state_time(testbed, &testbed->control, err);
-    for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++)
-        if (testbed->tasks[i].session.conn != NULL)
-            r = lb_testbed_state_time(testbed, &testbed->tasks[i].session, err);
-    return r;
 }
 
 static int testbed_reset(void *arg, struct lb_error *err)
@@ -217,7 +203,7 @@ static int testbed_reset(void *arg, struct lb_error *err)
     if (r == 0 && testbed->has_snapshot)
         r = testbed->db->run(testbed->snapshot.conn, lb_exploring(testbed->db)->keep, err);
     if (r == 0 && testbed->clock_is_ahead)
-        r = turn_clock_back(testbed, err);
+        r = lb_testbed_turn_clock_back(testbed, err);
     testbed->clock_is_ahead = testbed->outlived = false;
     for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++) {
         struct lb_task *task = &testbed->tasks[i];
@@ -244,13 +230,32 @@ static int testbed_reset(void *arg, struct lb_error *err)
 static bool may_die(const struct lb_testbed *testbed, const struct lb_task *task)
 {
     return testbed->n_deaths < testbed->plan.deaths && task->in_script &&
+           task->role != LB_ROLE_LATE &&
            (task->state == LB_TASK_STANDS || task->state == LB_TASK_BLOCKED);
 }
 
 static bool may_be_cut(const struct lb_testbed *testbed, const struct lb_task *task)
 {
     return testbed->n_cuts < testbed->plan.cuts && task->state == LB_TASK_STANDS &&
-           task->in_script && task->next_kind == LB_STEP_COMMIT && task->role != LB_ROLE_BLOCKER;
+           task->in_script && task->next_kind == LB_STEP_COMMIT && task->role != LB_ROLE_BLOCKER &&
+           task->role != LB_ROLE_LATE;
+}
+
+/* The late worker that is next, once all others have ended: each claims, and then each completes.
+ * Number n_tasks: none. */
+static uint32_t next_late(const struct lb_testbed *testbed)
+{
+    uint32_t next = testbed->n_tasks;
+    for (uint32_t i = testbed->n_tasks; i-- > 0;) {
+        const struct lb_task *task = &testbed->tasks[i];
+        if (task->role != LB_ROLE_LATE && task->state != LB_TASK_FINISHED)
+            return testbed->n_tasks;
+        bool is_first =
+            next == testbed->n_tasks || !task->has_tried || testbed->tasks[next].has_tried;
+        if (task->role == LB_ROLE_LATE && task->state == LB_TASK_STANDS && is_first)
+            next = i;
+    }
+    return next;
 }
 
 /* How often the engine must report that no task can go on before this counts. MariaDB reports that
@@ -274,9 +279,12 @@ static uint32_t testbed_enabled(void *arg)
             settle_blocked(testbed, &ignored);
         }
     }
+    const uint32_t late = testbed->plan.late > 0 ? next_late(testbed) : testbed->n_tasks;
+    if (late < testbed->n_tasks)
+        return 1u << late;
     for (uint32_t i = 0; i < testbed->n_tasks; i++) {
         const struct lb_task *task = &testbed->tasks[i];
-        if (task->state == LB_TASK_STANDS)
+        if (task->state == LB_TASK_STANDS && task->role != LB_ROLE_LATE)
             enabled |= 1u << i;
         if (may_die(testbed, task))
             enabled |= 1u << (LB_MOVE_DEATH + i);
@@ -479,15 +487,6 @@ static void die(struct lb_testbed *testbed, struct lb_task *task)
     lb_log_append(&testbed->control_log, &note);
 }
 
-/* Somebody has died, or was not told what came of its commit: leases run from now. */
-static void leases_begin(struct lb_testbed *testbed)
-{
-    testbed->outlived = false;
-    testbed->n_before_leases = testbed->n_moves + 1;
-    for (uint32_t i = 0; i < testbed->n_tasks; i++)
-        testbed->tasks[i].has_seen = testbed->tasks[i].saw_it_outlived = false;
-}
-
 static int make(struct lb_testbed *testbed, unsigned move, struct lb_error *err)
 {
     if (move == LB_MOVE_CLOCK)
@@ -495,7 +494,7 @@ static int make(struct lb_testbed *testbed, unsigned move, struct lb_error *err)
     struct lb_task *task = task_of(testbed, move);
     if (lb_move_is_death(move)) {
         testbed->n_deaths++;
-        leases_begin(testbed);
+        lb_testbed_begin_leases(testbed);
         int r = dismiss(testbed, task, err);
         die(testbed, task);
         return r;
@@ -508,7 +507,7 @@ static int make(struct lb_testbed *testbed, unsigned move, struct lb_error *err)
     task->is_cut = move >= LB_MOVE_CUT;
     if (task->is_cut) {
         testbed->n_cuts++;
-        leases_begin(testbed);
+        lb_testbed_begin_leases(testbed);
     }
     if (task->try_moves++ == 0)
         task->try_first = testbed->n_moves;

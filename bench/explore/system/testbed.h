@@ -50,6 +50,7 @@ enum lb_role {
     LB_ROLE_PUTTER,  /* puts an item */
     LB_ROLE_RESCUER, /* runs `recover` */
     LB_ROLE_BLOCKER, /* locks rows and changes none, as a report or a backup does */
+    LB_ROLE_LATE     /* claims when all others have ended */
 };
 
 /* A row that a task's transaction has changed or locked: as others see it (before), and as the
@@ -109,6 +110,7 @@ struct lb_task {
     bool may_go;    /* let go, and has not used it yet */
     bool is_cut;    /* ... and is to lose the answer of its commit, and its connection */
     bool in_script; /* has begun, and not finished */
+    bool has_tried; /* late: has made its claim, with an item or without one */
     bool has_it;    /* was granted the lock, or items, and has not given them back */
     bool is_lost;   /* its connection was cut so */
     bool give_up;   /* ends its script at the next gate */
@@ -308,6 +310,11 @@ int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
 /* Runs a statement of the testbed's clock over this session; n: ms, where it has a place. */
 int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
                          int64_t n, struct lb_error *err);
+
+/* Before a schedule. */
+int lb_testbed_turn_clock_back(struct lb_testbed *testbed, struct lb_error *err);
+/* Somebody has died, or was not told what came of its commit: leases run from now. */
+void lb_testbed_begin_leases(struct lb_testbed *testbed);
 
 /* gate.c: a hold begins: tells it where a watch compares schedules. */
 void lb_task_tell_hold(struct lb_task *task);

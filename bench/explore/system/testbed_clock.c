@@ -151,6 +151,28 @@ void lb_testbed_set_control(struct lb_testbed *testbed)
         testbed->clock_ms + (plan->skews_all ? plan->skew_ms : 0);
 }
 
+int lb_testbed_turn_clock_back(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_server_clock *clock = testbed->clock;
+    testbed->clock_ms = 0;
+    int r = lb_testbed_run_clock(testbed, &testbed->control,
+                                 clock->set_back != NULL ? clock->set_back : clock->set, 0, err);
+    if (r == 0)
+        r = lb_testbed_state_time(testbed, &testbed->control, err);
+    for (uint32_t i = 0; i < testbed->n_tasks && r == 0; i++)
+        if (testbed->tasks[i].session.conn != NULL)
+            r = lb_testbed_state_time(testbed, &testbed->tasks[i].session, err);
+    return r;
+}
+
+void lb_testbed_begin_leases(struct lb_testbed *testbed)
+{
+    testbed->outlived = false;
+    testbed->n_before_leases = testbed->n_moves + 1;
+    for (uint32_t i = 0; i < testbed->n_tasks; i++)
+        testbed->tasks[i].has_seen = testbed->tasks[i].saw_it_outlived = false;
+}
+
 static void leases_end(struct lb_testbed *testbed)
 {
     testbed->outlived = true;

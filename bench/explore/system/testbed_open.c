@@ -9,10 +9,10 @@
 #include <string.h>
 
 /* Two items have one key, and the next two another one: two are enough to exceed a limit, and a
- * third is of a key that the first ones must not touch. Its tenant is that of its key. The second
- * and the third item have the same priority, and the next ones, which may be put beside claims, are
- * more urgent. The first item of each putter has the unique key of item 1: its put meets the
- * other's put, or a claim or end of item 1. */
+ * third is of a key that the first ones must not touch. Late workers need one key. Its tenant is
+ * that of its key. The second and the third item have the same priority, and the next ones, which
+ * may be put beside claims, are more urgent. The first item of each putter has the unique key of
+ * item 1: its put meets the other's put, or a claim or end of item 1. */
 static uint32_t explored_value(const struct lb_attribute_source *source,
                                enum lb_attribute attribute, int64_t id)
 {
@@ -21,7 +21,7 @@ static uint32_t explored_value(const struct lb_attribute_source *source,
     switch (attribute) {
     case LB_A_KEY:
     case LB_A_TENANT:
-        return (uint32_t)((id - 1) / 2 % 2);
+        return items->plan->late > 0 ? 0 : (uint32_t)((id - 1) / 2 % 2);
     case LB_A_PRIORITY:
         return (uint32_t)(items->lowest_first ? -id / 2 : id / 2);
     case LB_A_UNIQUE:
@@ -85,17 +85,18 @@ static void play_all(void *arg)
 
 static uint32_t tasks_of(const struct lb_explore_plan *plan)
 {
-    return plan->workers + plan->putters + plan->rescuers + plan->blockers;
+    return plan->workers + plan->putters + plan->rescuers + plan->blockers + plan->late;
 }
 
-/* Workers come first, then those who put, those who rescue, and those who block. */
+/* Workers come first, then those who put, those who rescue, those who block, and late ones. */
 static enum lb_role role_of(const struct lb_explore_plan *plan, uint32_t number)
 {
     uint32_t n_before_blockers = plan->workers + plan->putters + plan->rescuers;
-    return number < plan->workers                   ? LB_ROLE_WORKER
-           : number < plan->workers + plan->putters ? LB_ROLE_PUTTER
-           : number < n_before_blockers             ? LB_ROLE_RESCUER
-                                                    : LB_ROLE_BLOCKER;
+    return number < plan->workers                        ? LB_ROLE_WORKER
+           : number < plan->workers + plan->putters      ? LB_ROLE_PUTTER
+           : number < n_before_blockers                  ? LB_ROLE_RESCUER
+           : number < n_before_blockers + plan->blockers ? LB_ROLE_BLOCKER
+                                                         : LB_ROLE_LATE;
 }
 
 static int check_plan(struct lb_testbed *testbed, struct lb_error *err)
@@ -294,7 +295,7 @@ static const char *rewrite_for_setup(void *arg, const char *native)
     return keeps ? native : lb_testbed_native(arg, native);
 }
 
-/* Putters differ by their items. */
+/* Putters differ by their items, late workers by their order. */
 static uint8_t kind_of_task(const struct lb_explore_plan *plan, uint32_t number)
 {
     switch (role_of(plan, number)) {
@@ -304,6 +305,7 @@ static uint8_t kind_of_task(const struct lb_explore_plan *plan, uint32_t number)
         return 2;
     case LB_ROLE_BLOCKER:
         return 3;
+    case LB_ROLE_LATE:
     case LB_ROLE_PUTTER:
     default:
         return (uint8_t)(4 + number);
@@ -627,7 +629,7 @@ int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *pl
                        testbed->db->product);
     lb_gate_of_testbed(&testbed->gate);
     if (testbed->plan.strategy->shape == LB_QUEUE && testbed->plan.items == 0)
-        testbed->plan.items = plan->workers * plan->rounds * plan->batch;
+        testbed->plan.items = plan->workers * plan->rounds * plan->batch + plan->late;
     uint32_t n_tasks = tasks_of(plan);
     int r = open_carrier(testbed, n_tasks, err);
     if (r == 0)
