@@ -119,6 +119,23 @@ kill 'INT', $run->{pid};
 is((finish($run))[0], 130, 'two on one file: the first is not disturbed');
 is_deeply([left_over()], [], 'two on one file: nothing is left behind');
 
+# A signal to mutate alone stops its processes as well.
+sub children
+{
+    my ($parent) = @_;
+    return grep { my $stat = eval { slurp("/proc/$_/stat") } // ''; $stat =~ /\) \S (\d+) / && $1 == $parent } map { m{/(\d+)$} } glob '/proc/[0-9]*';
+}
+for my $signal ('INT', 'TERM') {
+    my $mutate = start('mutate', '-s', 'lease-upsert', '-d', 'sqlite:', '--jobs', '2', '--budget', '1h');
+    my @children;
+    ok(wait_for(sub { (@children = children($mutate->{pid})) == 2 }), "mutate, $signal: its processes run");
+    kill $signal, $mutate->{pid};
+    ($status, $out, $err) = finish($mutate);
+    is($status, 130, "mutate, $signal: exit status") or diag $err;
+    like($out, qr/^Of \d+ clauses .*, 0 are not needed /m, "mutate, $signal: the result so far, and no clause is called not needed") or diag $out;
+    is_deeply([grep { -e "/proc/$_" } @children], [], "mutate, $signal: no process is left");
+}
+
 # A reader that has had enough: the pipe ends lockbench as it ends other programs, without a word; what
 # runs drops its tables before. The reader is gone before anything is written.
 for my $command (['list'], ['--help'], ['run', '-s', $lock, '-d', $target, '--duration', '100ms', '--quiet'],

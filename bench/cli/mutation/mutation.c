@@ -132,7 +132,9 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
         any_complete |= is_met && question->is_complete &&
                         (is_contest || question->cell.explored.skew || question->cell.explored.lag);
     }
-    if (lb_mutant_is_of_a_moment(mutant) && !any_complete) {
+    if (lb_mutation_is_stopped(m)) {
+        snprintf(judged->reason, sizeof judged->reason, "interrupted before all was asked");
+    } else if (lb_mutant_is_of_a_moment(mutant) && !any_complete) {
         snprintf(judged->reason, sizeof judged->reason,
                  "it matters only when two times are equal, and no complete exploration makes them "
                  "so");

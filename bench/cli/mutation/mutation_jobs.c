@@ -2,6 +2,8 @@
 #include "mutation_ask.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,16 +31,25 @@ static _Noreturn void child_main(struct lb_mutation *m, unsigned part, pid_t par
     _exit(0);
 }
 
-/* Waits for a child, which stops when its parent is to stop. */
+/* Waits until all children have ended. They stop when their parent is to stop. ended: the end of a
+ * pipe that they keep open. */
+static void await(const struct lb_mutation *m, int ended, const pid_t *pids, unsigned n)
+{
+    enum { LOOK_MS = 100 }; /* another thread may have taken the signal */
+    struct pollfd end = {.fd = ended, .events = POLLIN};
+    bool is_told = false;
+    while (poll(&end, 1, LOOK_MS) <= 0) {
+        for (unsigned i = 0; i < n && !is_told && lb_mutation_is_stopped(m); i++)
+            kill(pids[i], SIGTERM);
+        is_told = lb_mutation_is_stopped(m);
+    }
+}
+
 static int join(const struct lb_mutation *m, pid_t pid, unsigned part, struct lb_error *err)
 {
     int status;
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            return lb_fail(err, LB_E_ENV, "cannot wait for a process: %s", strerror(errno));
-        if (lb_mutation_is_stopped(m))
-            kill(pid, SIGTERM);
-    }
+    if (waitpid(pid, &status, 0) < 0)
+        return lb_fail(err, LB_E_ENV, "cannot wait for a process: %s", strerror(errno));
     if (WIFSIGNALED(status))
         return lb_fail(err, LB_E_INTERNAL, "a process that asked mutants ended by signal %d",
                        WTERMSIG(status));
@@ -52,9 +63,11 @@ int lb_mutation_in_parts(struct lb_mutation *m,
 {
     pid_t pids[LB_MOST_JOBS], parent = getpid();
     unsigned n = 0;
+    int ended[2], r = 0;
     if (m->n_jobs <= 1)
         return work(m, err);
-    int r = 0;
+    if (pipe2(ended, O_CLOEXEC) != 0)
+        return lb_fail(err, LB_E_ENV, "cannot make a pipe for --jobs: %s", strerror(errno));
     fflush(NULL); /* buffered output must not be written twice */
     for (; n < m->n_jobs && r == 0; n++) {
         pids[n] = fork();
@@ -66,10 +79,13 @@ int lb_mutation_in_parts(struct lb_mutation *m,
             break;
         }
     }
+    close(ended[1]);
+    for (unsigned part = 0; part < n && r != 0; part++)
+        kill(pids[part], SIGTERM);
+    await(m, ended[0], pids, n);
+    close(ended[0]);
     for (unsigned part = 0; part < n; part++) {
         struct lb_error own = {0};
-        if (r != 0)
-            kill(pids[part], SIGTERM);
         int one = join(m, pids[part], part, &own);
         if (r == 0 && one < 0)
             *err = own;
