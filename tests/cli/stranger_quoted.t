@@ -189,4 +189,11 @@ SKIP: {
     }
 }
 
+# --- a lock that is released, and acquired again: the release is part of it ---
+my @counted = ('verify', '-s', "$folder/semaphore-count.sql", '-d', 'sqlite:', '-q', '--budget', '15s', '--opt');
+($status, $out, $err) = until_shown(sub { return $_[1] =~ /explore\+rescue again exclusive$/m }, @counted, 'give=any');
+is($status, 1, 'semaphore-count, give=any: caught') or diag $out, $err;
+(undef, my @given) = said($out, 'exclusive');
+is((grep { /^DELETE FROM holder WHERE name = :resource AND worker/ } @given), 1, '... and the release is quoted') or diag $out;
+is((lockbench(@counted, 'give=row'))[0], 0, 'semaphore-count, give=row: not accused');
 done_testing();
