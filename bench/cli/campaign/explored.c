@@ -2,6 +2,7 @@
  * each, or as many as the time allows. */
 #include "explored.h"
 
+#include "also.h"
 #include "clock.h"
 
 #include <stdlib.h>
@@ -77,15 +78,9 @@ static void add_ask(const struct lb_explored_ask *ask, uint32_t rounds, char *bu
             snprintf(flag, sizeof flag, "--%s=%u", counts[i].name, counts[i].value);
             lb_command_add(buf, size, flag);
         }
-    snprintf(flag, sizeof flag, "--also=%s%s%s%s%s%s%s%s%s%s%s%s", ask->errors ? "errors," : "",
-             ask->cancels ? "cancels," : "", ask->others ? "others," : "", ask->skew ? "skew," : "",
-             ask->lag ? "lag," : "", ask->ahead ? "ahead," : "", ask->behind ? "behind," : "",
-             ask->period ? "period," : "", ask->equal ? "equal," : "", ask->again ? "again," : "",
-             ask->apart ? "apart," : "", ask->halves ? "halves," : "");
-    if (flag[strlen(flag) - 1] == ',') {
-        flag[strlen(flag) - 1] = '\0';
+    lb_also_write(ask, flag, sizeof flag);
+    if (flag[0] != '\0')
         lb_command_add(buf, size, flag);
-    }
     if (ask->ticks == 0 && ask->deaths == 0 && ask->cuts == 0)
         return;
     lb_command_add(buf, size, "--steps");
@@ -245,17 +240,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
         .capacity = cell->explored.capacity > 0 ? cell->explored.capacity : 1,
         .resources = cell->explored.resources,
         .frees = cell->explored.frees,
-        .errors = cell->explored.errors,
-        .cancels = cell->explored.cancels,
-        .others = cell->explored.others,
-        .again = cell->explored.again,
-        .apart = cell->explored.apart,
         .whole = cell->explored.whole,
-        .skew_ms = (cell->explored.skew + cell->explored.ahead - cell->explored.lag -
-                    cell->explored.behind) *
-                   LB_EXPLORE_FAR * (int64_t)TTL_MS,
-        .skews_all = cell->explored.ahead || cell->explored.behind,
-        .period_ms = cell->explored.period ? LB_EXPLORE_FAR * TTL_MS : 0,
         .batch = cell->explored.batch > 0 ? cell->explored.batch : 1,
         .polls = POLLS,
         .ttl_ms = TTL_MS,
@@ -267,10 +252,7 @@ struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct
                    .seed = seed,
                    .all = true,
                    .interrupt = &stop->requested}};
-    if (cell->explored.equal)
-        lb_explore_equal_times(&plan, lb_unix_ms());
-    if (cell->explored.halves)
-        lb_explore_half_leases(&plan);
+    lb_also_plan(&cell->explored, &plan);
     return plan;
 }
 

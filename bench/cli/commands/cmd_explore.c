@@ -1,4 +1,5 @@
 /* lockbench explore: every interleaving of a few workers' statements. */
+#include "also.h"
 #include "cli.h"
 #include "clock.h"
 #include "cmd_explore_text.h"
@@ -75,60 +76,16 @@ static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_
     return 0;
 }
 
-/* The word of --also that sets the workers' clocks. False: it is another word. */
-static bool take_clocks(const char *word, size_t n, struct lb_explore_plan *plan)
-{
-    static const struct {
-        const char *word;
-        int sign;
-        bool skews_all;
-    } clocks[] = {{"skew", 1, false}, {"lag", -1, false}, {"ahead", 1, true}, {"behind", -1, true}};
-    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++)
-        if (n == strlen(clocks[i].word) && strncmp(word, clocks[i].word, n) == 0) {
-            plan->skew_ms = clocks[i].sign * LB_EXPLORE_FAR * (int64_t)plan->ttl_ms;
-            plan->skews_all = clocks[i].skews_all;
-            return true;
-        }
-    return false;
-}
-
 static int take_also(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
 {
-    unsigned n_clocks = 0;
-    while (text != NULL && *text != '\0') {
-        size_t n = strcspn(text, ",");
-        if (n == 6 && strncmp(text, "errors", n) == 0)
-            plan->errors = true;
-        else if (n == 7 && strncmp(text, "cancels", n) == 0)
-            plan->cancels = true;
-        else if (n == 6 && strncmp(text, "others", n) == 0)
-            plan->others = true;
-        else if (take_clocks(text, n, plan)) {
-            if (n_clocks++ > 0)
-                return lb_fail(err, LB_E_USAGE,
-                               "option --also: one of skew, lag, ahead and behind, not two");
-        } else if (n == 6 && strncmp(text, "period", n) == 0)
-            plan->period_ms = LB_EXPLORE_FAR * plan->ttl_ms;
-        else if (n == 5 && strncmp(text, "again", n) == 0)
-            plan->again = true;
-        else if (n == 5 && strncmp(text, "apart", n) == 0)
-            plan->apart = true;
-        else if (n == 5 && strncmp(text, "equal", n) == 0)
-            lb_explore_equal_times(plan, lb_unix_ms());
-        else if (n == 6 && strncmp(text, "halves", n) == 0)
-            lb_explore_half_leases(plan);
-        else
-            return lb_fail(err, LB_E_USAGE,
-                           "option --also: '%.*s' is not errors, cancels, others, skew, lag, "
-                           "ahead, behind, period, equal, again, apart or halves",
-                           (int)n, text);
-        text += n + (text[n] == ',');
-    }
-    if (plan->apart && (plan->rounds > 1 || plan->resources < plan->workers))
-        return lb_fail(err, LB_E_USAGE,
-                       "option --also: apart needs one round, and as many --resources as "
-                       "--workers");
-    return 0;
+    struct lb_explored_ask also = {0};
+    int rc = text != NULL ? lb_also_parse(text, &also, err) : 0;
+    lb_also_plan(&also, plan);
+    if (rc == 0 && also.apart && (plan->rounds > 1 || plan->resources < plan->workers))
+        rc = lb_fail(err, LB_E_USAGE,
+                     "option --also: apart needs one round, and as many --resources as "
+                     "--workers");
+    return rc;
 }
 
 /* Do the numbers go together? */
@@ -244,7 +201,6 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     if (rc == 0 && own->claims != NULL)
         rc = lb_guarantees_parse(own->claims, &plan->claims, err);
     plan->ttl_ms = (uint32_t)(ttl_ns / 1000000);
-    plan->period_ms = 0; /* due again at once: no schedule waits for a clock */
     if (rc == 0)
         rc = take_also(own->also, plan, err);
     plan->keep = args->keep;
@@ -277,8 +233,6 @@ static int check_shape(const struct lb_args *args, const struct lb_strategy *str
         return lb_fail(err, LB_E_USAGE,
                        "option --also: halves has no meaning for %s: it is not a lock with a lease",
                        strategy->name);
-    if (has_halves && strstr(own->also, "equal") != NULL)
-        return lb_fail(err, LB_E_USAGE, "option --also: one of equal and halves, not two");
     return 0;
 }
 
