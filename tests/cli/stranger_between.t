@@ -64,6 +64,9 @@ for (['skip-locked', '8', qr/option --late: '8' is not a number from 0 to 7$/], 
     like($err, $_->[2], '... in words');
 }
 
+# A claim that loses the most urgent item to another one takes the oldest of those that are left.
+asks('fallback-claim', 'sqlite:', 'fall=oldest', 'fall=urgent', 'priority', 'explore+many', '--items', '4');
+
 # A more urgent item is put in a later second, by which claims are ordered first.
 (my $text = slurp("$folder/urgent.sql")) =~ s/payload varchar\(100\)\);/payload varchar(100), found int);/ or die 'no table';
 $text =~ s/payload\) VALUES \(:id, :priority, :payload\)/payload, found) VALUES (:id, :priority, :payload, unixepoch('now'))/ or die 'no put';
@@ -77,7 +80,16 @@ is($status, 1, 'ordered by the second first: caught') or diag $out, $err;
 like($out, qr/^not ok \d+ - \S+ sqlite explore\+urgent put priority$/m, '... and by verify') or diag $out;
 
 SKIP: {
-    skip 'no postgres server', 4 if !defined $postgres;
+    skip 'no postgres server', 7 if !defined $postgres;
     asks('urgent', $postgres, 'lock=window', 'lock=one', 'priority', 'explore+many', '--items', '24', '--preemptions', '1');
+
+    # Two sessions that put have numbers of their own, and more waits than is claimed.
+    for ([32, 1], [1, 0]) {
+        my ($cache, $expected) = @$_;
+        (my $sequence = slurp("$folder/cached-sequence.sql")) =~ s/START 1 CACHE 1;/START 1 CACHE $cache;/ or die 'no sequence';
+        ($status, $out, $err) = lockbench('verify', '-s', spew('cached-sequence.sql', $sequence), '-d', $postgres, '-q', '--budget', '20s');
+        is($status, $expected, "cached-sequence, CACHE $cache") or diag $out, $err;
+        like($out, qr/^not ok \d+ - \S+ postgres in line fifo$/m, '... caught in line') or diag $out if $expected == 1;
+    }
 }
 done_testing();

@@ -360,20 +360,19 @@ static void explore_attempts(struct lb_asking *m)
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
 }
 
-/* A claim that locks several items and takes one hides the others from claims that skip locks. */
+/* A claim that locks several items and takes one hides the others from claims that skip locks. One
+ * that loses the first item to another claim may take any of those that are left. */
 static void explore_many(struct lb_asking *m)
 {
-    bool by_priority = lb_asking_claims(m, LB_G_PRIORITY);
-    if ((!by_priority && !lb_asking_claims(m, LB_G_FIFO)) || !lb_asking_on_server(m))
+    const bool by_priority = lb_asking_claims(m, LB_G_PRIORITY), skips = lb_asking_on_server(m);
+    if (!by_priority && !lb_asking_claims(m, LB_G_FIFO))
         return;
-    struct lb_ask *ask =
-        add_explored(m, "explore+many",
-                     by_priority ? "it claims priority: two claims at many items, where "
-                                   "one may lock more than it takes"
-                                 : "it claims fifo: two claims at many items, where one "
-                                   "may lock more than it takes");
-    ask->explored.items = 24;
-    ask->explored.preemptions = 1;
+    char why[100];
+    snprintf(why, sizeof why, "it claims %s: two claims at more items than they take",
+             by_priority ? "priority" : "fifo");
+    struct lb_ask *ask = add_explored(m, "explore+many", why);
+    ask->explored.items = skips ? 24 : 4;
+    ask->explored.preemptions = skips;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
 }
 

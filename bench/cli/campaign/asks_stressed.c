@@ -386,11 +386,11 @@ static void put_slowly(struct lb_asking *m)
             keys);
 }
 
-/* One producer, one consumer that is slower: enough wait in line for their order to be seen, with
- * numbers of one, two and three digits. */
+/* Two producers, one consumer that is slower: enough wait in line for their order to be seen, with
+ * numbers of one, two and three digits. Each producer's session may have numbers of its own. */
 static void claim_in_line(struct lb_asking *m)
 {
-    static const char *const keys[] = {"producers", "1",   "put-interval", "1ms", "workers", "1",
+    static const char *const keys[] = {"producers", "2",   "put-interval", "2ms", "workers", "1",
                                        "hold",      "2ms", "duration",     "1s",  NULL};
     set_all(
         add_named(m, "steady", 1500, "in line", "it claims fifo: a long line, and one at a time"),
