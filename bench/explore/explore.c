@@ -333,7 +333,8 @@ static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
         return is_alone ? "there is one worker" : "there are no more workers than may hold";
     if (is_alone && g == LB_G_OWNER_RELEASE)
         return "there is one worker";
-    if (!is_alone || plan->batch > 1 || plan->late > 1) /* one claim may have an item twice, or two of a group */
+    if (!is_alone || plan->batch > 1 ||
+        plan->late > 1) /* one claim may have an item twice, or two of a group */
         return NULL;
     if (g == LB_G_GROUP_EXCLUSIVE || g == LB_G_KEY_LIMIT)
         return "there is one worker";

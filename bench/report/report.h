@@ -47,6 +47,7 @@ struct lb_explored_ask {
     uint32_t late;        /* queue: workers that claim when all others have ended */
     bool whole;           /* a transaction is one step */
     bool leaves;          /* asked for the end of a process, by unregister */
+    bool is_search;       /* has too many schedules to be complete on any engine */
     uint32_t preemptions; /* maximum number; 0: no bound */
     const char *set_to_1; /* queue: this option, unless it was given; NULL: none. Borrowed */
     uint32_t deaths, ticks, cuts; /* steps of a crash, of a clock, of a lost answer */

@@ -229,7 +229,7 @@ static void explore_operator(struct lb_asking *m)
     ask->explored.items = ask->explored.rescuers = 1;
     ask->explored.ticks = ask->explored.preemptions = 1;
     ask->explored.rounds = 2;
-    ask->explored.errors = true;
+    ask->explored.errors = ask->explored.is_search = true;
 }
 
 static struct lb_ask *add_limit_at_end(struct lb_asking *m, const char *name, const char *why)

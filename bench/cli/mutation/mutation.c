@@ -54,7 +54,7 @@ static int compare_prices(const void *left, const void *right)
 static bool deserves_time(const struct lb_mutation_question *question)
 {
     const struct lb_explored_ask *ask = &question->cell.explored;
-    return question->share > LEAST_SHARE &&
+    return question->share > LEAST_SHARE && !ask->is_search &&
            (!question->is_extra || ask->equal || ask->skew || ask->lag);
 }
 
@@ -79,7 +79,8 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
         if (r == 0 && !m->questions[i].is_complete && deserves_time(&m->questions[i]))
             r = lb_explore_original(m, &m->questions[i], time_ns, err);
         m->questions[i].took_ns = lb_now_ns() - now_ns;
-        if (r == 0 && m->questions[i].is_usable && !m->questions[i].is_complete)
+        if (r == 0 && m->questions[i].is_usable && !m->questions[i].is_complete &&
+            !m->questions[i].cell.explored.is_search)
             lb_mutation_add_smaller(m, i);
     }
     qsort(m->questions, m->n_questions, sizeof *m->questions, compare_prices);
@@ -91,8 +92,8 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
 static bool is_uncovered(const struct lb_mutation *m, const struct lb_mutation_question *question,
                          const struct lb_mutant *mutant)
 {
-    return !question->is_extra && lb_mutant_is_met(question, mutant) &&
-           !lb_mutant_is_covered(m, question, mutant);
+    return !question->is_extra && !question->cell.explored.is_search &&
+           lb_mutant_is_met(question, mutant) && !lb_mutant_is_covered(m, question, mutant);
 }
 
 /* Must it be complete, and is not? Smaller cases need not, if another one is. */
