@@ -256,12 +256,12 @@ static int search_smaller(struct lb_testbed *testbed, struct lb_explored *explor
 }
 
 /* The smallest case that shows the violation: fewest workers, then fewest rounds. The worker's
- * number decides which one reads, puts, rescues or blocks: then all workers stay. */
+ * number decides which one reads, puts, rescues, blocks or is late: then all workers stay. */
 static int find_smallest(struct lb_testbed *testbed, struct lb_explored *explored, int wanted,
                          uint64_t budget_ns, uint64_t deadline_ns, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
-    uint32_t others = plan->readers + plan->putters + plan->rescuers + plan->blockers;
+    uint32_t others = plan->readers + plan->putters + plan->rescuers + plan->blockers + plan->late;
     uint32_t fewest = others > 0 ? plan->workers : 1;
     int r = 0;
     for (uint32_t workers = fewest; workers <= plan->workers && r == 0; workers++)
@@ -316,6 +316,19 @@ static bool shows_recovery(const struct lb_testbed *testbed)
                : is_outlived && (strategy->claims & LB_G_BIT(LB_G_NO_LOSS)) != 0;
 }
 
+/* Can more items of a key be in hand together than the file says? Late workers have theirs when the
+ * others have ended. A lost connection makes one worker two. */
+static bool can_exceed_limit(const struct lb_testbed *testbed)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    const uint32_t limit = testbed->program->key_limit, n_early = plan->workers * plan->batch,
+                   n_items = plan->items + plan->putters * plan->rounds;
+    uint32_t n_of_key = 0;
+    for (uint32_t i = 0; i < n_items; i++) /* see explored_value() */
+        n_of_key += plan->late > 0 || i / 2 % 2 == 0;
+    return plan->cuts > 0 || ((n_early > limit || plan->late > limit) && n_of_key > limit);
+}
+
 /* Why no statements could have violated the guarantee; NULL: some could. */
 static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
 {
@@ -333,8 +346,7 @@ static const char *nobody_to_meet(const struct lb_explore_plan *plan, int g)
         return is_alone ? "there is one worker" : "there are no more workers than may hold";
     if (is_alone && g == LB_G_OWNER_RELEASE)
         return "there is one worker";
-    if (!is_alone || plan->batch > 1 ||
-        plan->late > 1) /* one claim may have an item twice, or two of a group */
+    if (!is_alone || plan->batch > 1 || plan->late > 0) /* an item twice, or two of a group */
         return NULL;
     if (g == LB_G_GROUP_EXCLUSIVE || g == LB_G_KEY_LIMIT)
         return "there is one worker";
@@ -406,6 +418,8 @@ static bool tell_untested(const struct lb_testbed *testbed, const struct lb_expl
         (!not_tested && tell_no_end(testbed, explored, g, buf, size)))
         return true;
     const char *nobody = nobody_to_meet(&testbed->plan, g);
+    if (g == LB_G_KEY_LIMIT && nobody == NULL && !can_exceed_limit(testbed))
+        nobody = "no more items of a key than its limit can be in hand: give --late with one more";
     if (not_tested && g == LB_G_RECOVERY && (!dies || wants_clock))
         snprintf(buf, size, "%s: ask with --steps %s", dies ? "no lease ends" : "nobody dies",
                  strategy->is_lease ? "clock,crash" : "crash");

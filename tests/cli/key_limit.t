@@ -170,4 +170,45 @@ is($status, 0, 'a key that is a list belongs to another program') or diag $out;
 like($out, qr/key-limit +not tested/, '... and is no key');
 ($status, $out) = judged(1, 'k', 'take 1', 'complete 1');
 like($out, qr{key\s+"k"\s+never\s+came\s+back:\s+fewer\s+than\s+1\s+in\s+hand,\s+its\s+2\s+items\s+wait}, 'a limit that is not given back: no-loss says so');
+
+# --- a limit that nothing can exceed is not tested ---
+my $none = <<'SQL';
+-- strategy: nolimit
+-- shape: queue
+-- claims: key-limit
+-- option: per_key = 2 | 3
+-- key-limit: 2
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, k varchar(50), payload varchar(100), state int NOT NULL DEFAULT 0);
+-- name: put
+INSERT INTO job (id, k, payload) VALUES (:id, :key, :payload);
+-- name: claim
+UPDATE job SET state = 1 WHERE id = (SELECT id FROM job WHERE state = 0 AND :per_key > 0 ORDER BY id LIMIT 1) RETURNING id, payload;
+-- name: complete
+UPDATE job SET state = 2 WHERE id = :id AND state = 1;
+-- name: teardown
+DROP TABLE job;
+SQL
+my @none = ('explore', '-s', spew('nolimit.sql', $none), '-d', 'sqlite:', '-q');
+for my $case (['two workers', qr/^  key-limit +not tested: no more items of a key than its limit can be in hand: give --late with one more$/m],
+    ['three workers, whose third item has another key', qr/^  key-limit +not tested: no more items/m, '--workers', 3],
+    ['two late workers', qr/^  key-limit +not tested: no more items/m, '--workers', 1, '--late', 2],
+    ['too few items', qr/^  key-limit +not tested/m, '--workers', 1, '--late', 3, '--items', 1],
+    ['three late workers', qr/^  key-limit +violated/m, '--late', 3]) {
+    my ($name, $verdict, @options) = @$case;
+    (undef, $out) = lockbench(@none, @options);
+    like($out, $verdict, "no limit at all: $name") or diag $out;
+}
+my ($again) = (lockbench(@none, '--late', 3, '--rounds', 2))[1] =~ /^  again: lockbench (.*?)\n$/ms;
+is((lockbench(split ' ', ($again // '') =~ s/\n.*//sr))[0], 1, 'the command of a witness with late workers shows it again') or diag $again;
+is((lockbench('verify', '-s', spew('larger.sql', $none =~ s/key-limit: 2/key-limit: 7/r), '-d', 'sqlite:', '-q', '--budget', '20s'))[0], 1,
+    'a limit of 7: there are more workers of a key');
+my $large = spew('large.sql', $none =~ s/key-limit: 2/key-limit: 60/r);
+($status, $out) = lockbench('verify', '-s', $large, '-d', 'sqlite:', '-q', '--budget', '20s');
+is($status, 5, 'a limit of 60 that no scenario reaches: inconclusive') or diag $out;
+like($out, qr/^ok \d+ - nolimit sqlite keys key-limit # SKIP as many items of a key as the file allows were never in hand together$/m, '... with the reason');
+like((lockbench('verify', '-s', $large, '-d', 'sqlite:', '--plan'))[1], qr/^ +- explore\+key at end +left out: its limit of a key is larger than/m, '... and what is left out');
+my $choice = spew('choice.sql', $none =~ s/key-limit: 2/key-limit: per_key/r);
+(undef, $out, my $said) = lockbench('verify', '-s', $choice, '-d', 'sqlite:', '-q', '--budget', '5s');
+like($out, qr/^not ok \d+ - nolimit sqlite explore\+key at end key-limit$/m, 'an option that cannot be 1 is not set to 1') or diag $out, $said;
 done_testing();

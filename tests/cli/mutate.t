@@ -263,6 +263,19 @@ SQL
 my ($id) = grep { $_->{section} eq 'complete' && $_->{clause} eq 'id = :id' } @{decode_json($out)->{mutants}};
 like("$id->{verdict}, $id->{violated}, by $id->{question}", qr/^needed, other answers, by explore\+batch/, 'two items in hand, of two claims') or diag $out;
 
+# A count is no time, though it counts by time: equal times are not all that matters. No exploration has two keys everywhere.
+sub of_file
+{
+    my ($file, $match) = @_;
+    ($status, $out, $err) = lockbench('mutate', '-s', "$ENV{LB_SOURCE}/tests/strangers/$file", '-d', 'sqlite:', '--budget', '60s', '--jobs', '2', '--format', 'json');
+    return grep { "$_->{section}: $_->{diff}" =~ $match } @{decode_json($out)->{mutants}};
+}
+my ($count) = of_file('counted-lease.sql', qr/^claim: .*\n\+ .*\) <= 2$/m);
+like("$count->{verdict}, $count->{violated}", qr/^needed, key-limit$/, 'a limit whose count asks for times') or diag $out;
+for my $mutant (of_file('print-server.sql', qr/^(?:free: .*id = :id\)|recover: .*printer = name)/)) {
+    isnt($mutant->{verdict}, 'not_needed', "print-server, $mutant->{section}: $mutant->{clause}: two keys are not explored there") or diag $out;
+}
+
 for my $case (['--mutant', '10', qr/^lockbench: option --mutant: '10' is not a number from 1 to 9, or two /],
     ['--mutant', '1+2', qr/^lockbench: option --mutant: '1\+2' is not a number/],
     ['--jobs', '0', qr/^lockbench: option --jobs: '0' is not a number from 1 to 64$/],

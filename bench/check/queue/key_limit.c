@@ -28,5 +28,6 @@ static const char *cannot_say(const struct lb_case *c)
                                             : NULL;
 }
 
-const struct lb_guarantee_kind lb_guarantee_key_limit = {.cannot_say = cannot_say,
-                                                         .nothing = "nothing was claimed"};
+const struct lb_guarantee_kind lb_guarantee_key_limit = {
+    .cannot_say = cannot_say,
+    .nothing = "as many items of a key as the file allows were never in hand together"};

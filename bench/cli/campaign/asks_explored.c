@@ -232,12 +232,14 @@ static void explore_operator(struct lb_asking *m)
     ask->explored.errors = ask->explored.is_search = true;
 }
 
+enum { MOST_LIMIT = LB_MAX_WORKERS - 2 }; /* one more than it, beside two workers */
+
 static struct lb_ask *add_limit_at_end(struct lb_asking *m, const char *name, const char *why)
 {
     const char *option = m->program->key_limit_option;
     struct lb_ask *ask = add_explored(m, name, why);
     ask->explored.set_to_1 = option;
-    ask->explored.late = 1 + (option != NULL ? 1 : m->program->key_limit);
+    ask->explored.late = 1 + (m->program->key_limit < MOST_LIMIT ? m->program->key_limit : 1);
     ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
     return ask;
@@ -248,9 +250,12 @@ static struct lb_ask *add_limit_at_end(struct lb_asking *m, const char *name, co
 static void explore_limit_at_end(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    enum { OTHERS = 2, MOST = LB_MAX_WORKERS - OTHERS };
-    if (m->program->key_limit_option == NULL && m->program->key_limit >= MOST)
+    if (m->program->key_limit_option == NULL && m->program->key_limit >= MOST_LIMIT) {
+        lb_asks_leave_out(m, "explore+key at end",
+                          "its limit of a key is larger than the number of workers that are "
+                          "explored");
         return;
+    }
     add_limit_at_end(m, "explore+key at end",
                      "it claims key-limit: after two workers, others claim as many items of a key "
                      "as they can");
@@ -261,6 +266,7 @@ static void explore_limit_at_end(struct lb_asking *m)
                               "gives back")
                  ->explored;
         alone->workers = 1;
+        alone->preemptions = 0;
         alone->errors = f->has_error;
         alone->frees = f->has_free || f->has_retry;
         alone->rounds = (f->has_error ? 3 : 1) + alone->frees; /* the second error is cleared */
@@ -347,9 +353,8 @@ static void explore_again_in_hand(struct lb_asking *m)
 static void explore_attempts(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
-    const char *option = m->program->attempts_text;
-    bool is_option = option != NULL && strspn(option, "0123456789") == 0;
-    if (!lb_asking_claims(m, LB_G_ATTEMPTS) || m->program->attempts <= 1 || !is_option ||
+    const char *option = m->program->attempts_option;
+    if (!lb_asking_claims(m, LB_G_ATTEMPTS) || m->program->attempts <= 1 || option == NULL ||
         (!f->has_free && !f->has_retry))
         return;
     struct lb_ask *ask = add_explored(m, "explore+attempts",

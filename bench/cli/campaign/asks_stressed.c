@@ -386,8 +386,7 @@ static void put_slowly(struct lb_asking *m)
             keys);
 }
 
-/* Two producers, one consumer that is slower: enough wait in line for their order to be seen, with
- * numbers of one, two and three digits. Each producer's session may have numbers of its own. */
+/* Two sessions put more than one consumer takes: enough wait to show an order, by digits as well. */
 static void claim_in_line(struct lb_asking *m)
 {
     static const char *const keys[] = {"producers", "2",   "put-interval", "2ms", "workers", "1",
@@ -407,10 +406,11 @@ static void work_in(struct lb_asking *m, enum lb_guarantee guarantee)
     char reason[64];
     snprintf(reason, sizeof reason, "it claims %s: items of %s", lb_guarantee_name(guarantee),
              is_group ? "three groups" : "two keys");
-    struct lb_ask *ask = add_stressed(m, "drain", NULL, 2000, reason);
-    snprintf(ask->name, sizeof ask->name, "%s", what);
+    struct lb_ask *ask = add_named(m, "drain", 2000, what, reason);
     set_all(ask, drawn);
     set(ask, what, is_group ? "3" : "2");
+    if (!is_group && m->program->key_limit > 3) /* more workers than that of each key */
+        set(ask, "workers", m->program->key_limit < 8 ? "18" : "64");
     if (f->has_free || f->has_retry)
         set(ask, "free", "0.2");
     if (!f->takes_many)

@@ -1,7 +1,9 @@
 /* Which questions can show a mutant: see mutation_ask.h. */
 #include "mutation_ask.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static bool mentions(const struct lb_mutant *mutant, const char *word)
 {
@@ -107,13 +109,34 @@ bool lb_mutation_is_contest(const struct lb_mutation_question *question)
     return ask->workers + ask->rescuers + ask->putters > 1;
 }
 
+/* True if a side of the comparison is a time. A subquery is not: it may count rows by their time.
+ */
+static bool compares_times(const struct lb_mutant *mutant)
+{
+    char *sides = strdup(mutant->clause);
+    size_t depth = 0, hidden = 0; /* the depth of the subquery, from 1; 0: none */
+    for (char *at = sides; at != NULL && *at != '\0'; at++) {
+        const char sign = *at;
+        depth += sign == '(';
+        if (hidden == 0 && sign == '(' && strncasecmp(at + 1, "select", 6) == 0)
+            hidden = depth;
+        *at = hidden > 0 ? ' ' : sign;
+        if (sign == ')' && hidden == depth)
+            hidden = 0;
+        depth -= sign == ')' && depth > 0;
+    }
+    bool are_times =
+        sides != NULL && (lb_sql_reads_time(sides, strlen(sides)) || strstr(sides, ":now") != NULL);
+    free(sides);
+    return are_times;
+}
+
 /* A condition with a number that is compared: attempts, a capacity. */
 static bool is_limit(const struct lb_mutant *mutant)
 {
     bool compares = mentions(mutant, "<") || mentions(mutant, ">");
     return (mutant->kind == LB_MUTANT_CONDITION || mutant->kind == LB_MUTANT_COMPARISON) &&
-           compares && !lb_sql_reads_time(mutant->clause, strlen(mutant->clause)) &&
-           !mentions(mutant, ":now");
+           compares && !compares_times(mutant);
 }
 
 /* Was the section run in a complete exploration of this sort? */
@@ -191,8 +214,14 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
         return "explorations may not reach this limit";
     if (mentions(mutant, ":resource") && !is_run_in(m, mutant, has_resources))
         return "no complete exploration of this section has two resources";
-    if (mentions(mutant, ":group"))
+    if (mentions(mutant, ":group") ||
+        (lb_file_uses(m->file, LB_SLOT_GROUP) && mutant->kind == LB_MUTANT_CONDITION))
         return "explorations have one group";
+    if (m->program->key_limit > 0 && mutant->kind == LB_MUTANT_CONDITION)
+        return "explorations do not reach the limit of one key beside another key in each section";
+    if (m->program->rate > 0 && begins &&
+        (mutant->kind == LB_MUTANT_CONDITION || mutant->kind == LB_MUTANT_CLOCK))
+        return "explorations may not reach the rate";
     if (mentions(mutant, ":class") && !is_run_in(m, mutant, has_others))
         return "no complete exploration of this section has items of another class";
     bool has_one = m->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD &&
@@ -209,8 +238,7 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
 /* A comparison with the time: the two forms differ where both sides are equal. */
 bool lb_mutant_is_of_a_moment(const struct lb_mutant *mutant)
 {
-    return mutant->kind == LB_MUTANT_COMPARISON &&
-           (lb_sql_reads_time(mutant->clause, strlen(mutant->clause)) || mentions(mutant, ":now"));
+    return mutant->kind == LB_MUTANT_COMPARISON && compares_times(mutant);
 }
 
 /* True if this run is what shows the mutant, if anything does. */

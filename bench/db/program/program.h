@@ -199,13 +199,14 @@ struct lb_program {
     int unique;             /* as the file says: 0: not, 1: until done, 2: until claimed */
     int priority;           /* ... 0: not, 1: the highest is the most urgent, 2: the lowest */
     uint32_t rate, rate_ms; /* items begun in that time at most, as the file says; 0: no limit */
-    const char *rate_option; /* that sets how many; NULL: none does */
+    const char *rate_option; /* that sets how many, and may be 1; NULL: none does */
     uint32_t share_milli;    /* of its fair share, for each tenant, as the file says; 0: not said */
     uint32_t key_limit;      /* items of one key in hand at most, as the file says; 0: no limit */
-    const char *key_limit_option; /* that sets it; NULL: none does */
+    const char *key_limit_option; /* that sets it, and may be 1; NULL: none does */
     uint8_t attributes;           /* bit per enum lb_attribute: put has it as a parameter */
     bool puts_one;                /* put has no :n: it is run for each item */
     uint32_t attempts; /* how often an item is tried at most, as the file says; 0: no limit */
+    const char *attempts_option; /* that sets them, and may be 1; NULL: none does */
     const char *attempts_text; /* ... a number, or an option's name; NULL: it is not stated */
     bool own_rows;             /* a release changes a row of its worker's own, as the file says */
     bool is_due_said;          /* -- due: */

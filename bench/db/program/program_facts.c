@@ -5,6 +5,7 @@
  * is kept with its line: it makes a verdict a question, and never an answer.
  */
 #include "exploring.h"
+#include "nearest.h"
 #include "program_building.h"
 #include "program_features.h"
 #include "program_lex.h"
@@ -155,15 +156,25 @@ static uint32_t time_of(const struct lb_building *b, const struct lb_stated *sta
     return number < UINT32_MAX && number * unit < UINT32_MAX ? (uint32_t)(number * unit) : 0;
 }
 
+/* The option of that name, if it may be 1. */
+static const char *option_of(const struct lb_file *file, const char *name)
+{
+    for (size_t i = 0; i < file->n_options; i++) {
+        const struct lb_option *option = &file->options[i];
+        if (strcmp(option->name, name) == 0 &&
+            (option->choices == NULL || lb_is_one_of("1", option->choices)))
+            return option->name;
+    }
+    return NULL;
+}
+
 static void settle_rate(const struct lb_building *b)
 {
     const struct lb_file *file = b->file;
     const char *most = value_of(b, &file->rate);
     b->program->rate = most != NULL ? (uint32_t)strtoul(most, NULL, 10) : 0;
     b->program->rate_ms = time_of(b, &file->rate_time);
-    for (size_t i = 0; i < file->n_options && most != NULL; i++)
-        if (strcmp(file->options[i].name, file->rate.text) == 0)
-            b->program->rate_option = file->options[i].name;
+    b->program->rate_option = most != NULL ? option_of(file, file->rate.text) : NULL;
 }
 
 void lb_program_guess_lease(struct lb_program *program, int line)
@@ -178,12 +189,11 @@ void lb_building_settle_facts(struct lb_building *b)
     const char *attempts = value_of(b, &file->attempts), *rows = value_of(b, &file->rows);
     const char *due = value_of(b, &file->due);
     program->attempts_text = file->attempts.text;
+    program->attempts_option = attempts != NULL ? option_of(file, file->attempts.text) : NULL;
     program->attempts = attempts != NULL ? (uint32_t)strtoul(attempts, NULL, 10) : 0;
     const char *key_limit = value_of(b, &file->key_limit);
     program->key_limit = key_limit != NULL ? (uint32_t)strtoul(key_limit, NULL, 10) : 0;
-    for (size_t i = 0; i < file->n_options && key_limit != NULL; i++)
-        if (strcmp(file->options[i].name, file->key_limit.text) == 0)
-            program->key_limit_option = file->options[i].name;
+    program->key_limit_option = key_limit != NULL ? option_of(file, file->key_limit.text) : NULL;
     settle_rate(b);
     const char *share = value_of(b, &file->share);
     const double part = share != NULL ? strtod(share, NULL) : 0;
