@@ -1,4 +1,4 @@
--- An outbox in the order of a sequence, whose relays take turns. With CACHE 32 each session that puts would have numbers of its
+-- An outbox in the order of a sequence. Its relays take turns. With CACHE 32 each session that puts would have numbers of its
 -- own, kept for later.
 -- Truth expected: right; with CACHE 32 broken: fifo.
 --

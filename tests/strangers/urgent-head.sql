@@ -28,6 +28,7 @@ UPDATE head SET priority = coalesce((SELECT max(priority) FROM job WHERE status 
 WHERE NOT EXISTS (SELECT 1 FROM job WHERE status = 'todo' AND job.priority = head.priority);
 UPDATE job SET status = 'doing', attempt = attempt + 1
 WHERE id = (SELECT id FROM job WHERE status = 'todo' AND priority = (SELECT priority FROM head) ORDER BY id LIMIT 1)
+  AND status = 'todo'
 RETURNING id, payload, attempt AS token;
 
 -- name: complete
