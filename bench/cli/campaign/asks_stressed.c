@@ -386,7 +386,7 @@ static void put_slowly(struct lb_asking *m)
             keys);
 }
 
-/* Two sessions put more than one consumer takes: enough wait to show an order, by digits as well. */
+/* Two sessions put more than one consumer takes: enough wait to show an order, also by digits. */
 static void claim_in_line(struct lb_asking *m)
 {
     static const char *const keys[] = {"producers", "2",   "put-interval", "2ms", "workers", "1",

@@ -207,10 +207,10 @@ struct lb_program {
     bool puts_one;                /* put has no :n: it is run for each item */
     uint32_t attempts; /* how often an item is tried at most, as the file says; 0: no limit */
     const char *attempts_option; /* that sets them, and may be 1; NULL: none does */
-    const char *attempts_text; /* ... a number, or an option's name; NULL: it is not stated */
-    bool own_rows;             /* a release changes a row of its worker's own, as the file says */
-    bool is_due_said;          /* -- due: */
-    bool due_later;            /* items may be due after the queue was drained, as the file says */
+    const char *attempts_text;   /* ... a number, or an option's name; NULL: it is not stated */
+    bool own_rows;               /* a release changes a row of its worker's own, as the file says */
+    bool is_due_said;            /* -- due: */
+    bool due_later;   /* items may be due after the queue was drained, as the file says */
     uint32_t tick_ms; /* what the clock of its leases and limits counts, as the file says, or by
                          which it is inexact; 0: ms */
     struct lb_guess guesses[LB_GUESSES];
