@@ -199,8 +199,8 @@ for my $case (['two workers', qr/^  key-limit +not tested: no more items of a ke
     (undef, $out) = lockbench(@none, @options);
     like($out, $verdict, "no limit at all: $name") or diag $out;
 }
-my ($again) = (lockbench(@none, '--late', 3, '--rounds', 2))[1] =~ /^  again: lockbench (.*?)\n$/ms;
-is((lockbench(split ' ', ($again // '') =~ s/\n.*//sr))[0], 1, 'the command of a witness with late workers shows it again') or diag $again;
+my ($repeated) = (lockbench(@none, '--late', 3, '--rounds', 2))[1] =~ /^  again: lockbench (.*?)\n$/ms;
+is((lockbench(split ' ', ($repeated // '') =~ s/\n.*//sr))[0], 1, 'the command of a witness with late workers shows it again') or diag $repeated;
 is((lockbench('verify', '-s', spew('larger.sql', $none =~ s/key-limit: 2/key-limit: 7/r), '-d', 'sqlite:', '-q', '--budget', '20s'))[0], 1,
     'a limit of 7: there are more workers of a key');
 my $large = spew('large.sql', $none =~ s/key-limit: 2/key-limit: 60/r);

@@ -118,8 +118,8 @@ static void add_played(const struct lb_outlook *o, const struct lb_cell *cell,
     bool frees = explored ? ask->frees > 0 : s->free_share > 0;
     bool is_lost = hint->guarantee == LB_G_NO_LOSS;
     bool is_counted = hint->guarantee == LB_G_RATE || hint->guarantee == LB_G_KEY_LIMIT;
-    bool has_ends =
-        explored && o->shape == LB_LOCK && (ask->rounds > 1 || (ask->resources > 1 && !ask->apart));
+    bool has_ends = explored && o->shape == LB_LOCK && !ask->cancels &&
+                    (ask->rounds > 1 || (ask->resources > 1 && !ask->apart));
     const struct {
         bool is_played;
         const struct lb_quote *quote;
