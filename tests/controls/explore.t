@@ -334,15 +334,14 @@ SQL
     (map { ["draws-$_->[0]", 'mariadb', 'exclusive', [], <<"SQL"] }
 -- name: setup
 CREATE SEQUENCE numbers;
-CREATE TABLE tries (no bigint PRIMARY KEY DEFAULT (NEXTVAL(numbers)), who varchar(9));
 -- name: acquire tx=one
 $_->[1];
 SELECT 1 AS entered WHERE :n < 3;
 -- name: release
 SELECT 1;
 SQL
-        ['by-function', 'SELECT NEXTVAL(numbers) AS n'], ['by-words', 'SELECT NEXT VALUE FOR numbers AS n'],
-        ['by-default', 'INSERT INTO tries (who) VALUES (:worker) RETURNING no AS n']),
+        # Not by the default of a column: MariaDB 10.11 itself dies of it now and then. PostgreSQL's is below.
+        ['by-function', 'SELECT NEXTVAL(numbers) AS n'], ['by-words', 'SELECT NEXT VALUE FOR numbers AS n']),
     # A refused try that was rolled back has drawn the number of the row that it inserted.
     ['draws-by-insert', 'postgres', 'exclusive', ['--first'], <<'SQL'],
 -- name: setup
