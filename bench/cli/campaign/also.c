@@ -8,7 +8,7 @@
 
 #define WORD(name)                                                                                 \
     {                                                                                              \
-#name, offsetof(struct lb_explored_ask, name)                                              \
+        .word = #name, .at = offsetof(struct lb_explored_ask, name)                                \
     }
 
 static const struct {
@@ -38,9 +38,10 @@ int lb_also_parse(const char *text, struct lb_explored_ask *ask, struct lb_error
         size_t n = strcspn(text, ","), i = 0;
         while (i < WORDS && (strlen(words[i].word) != n || memcmp(words[i].word, text, n) != 0))
             i++;
-        list(all, sizeof all);
-        if (i == WORDS)
+        if (i == WORDS) {
+            list(all, sizeof all);
             return lb_fail(err, LB_E_USAGE, "option --also: '%.*s' is not %s", (int)n, text, all);
+        }
         *(bool *)((char *)ask + words[i].at) = true;
         text += n + (text[n] == ',');
     }
