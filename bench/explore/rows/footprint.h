@@ -67,16 +67,30 @@ static inline uint32_t lb_footprint_undisturbed(const struct lb_footprint *holde
     return queued->queues ? holder->holds & ~holder->commits : 0;
 }
 
+/* True if they touch one of the tables in `common`, and each other's rows in it. */
+static inline bool lb_footprint_meets(const struct lb_footprint *a, const struct lb_footprint *b,
+                                      uint32_t common)
+{
+    common &= ~lb_footprint_undisturbed(a, b) & ~lb_footprint_undisturbed(b, a);
+    uint32_t by_row = common & a->by_row & b->by_row;
+    return by_row == 0 ? common != 0 : (common & ~lb_footprint_apart(a, b, by_row)) != 0;
+}
+
 /* True if one can change the effect of the other. Two commits alone cannot: the state after both is
  * the same. (While a worker is blocked they can, and then a commit reads, too: see testbed.c.) */
 static inline bool lb_footprint_conflicts(const struct lb_footprint *a,
                                           const struct lb_footprint *b)
 {
-    uint32_t common = (a->writes & b->writes) | (a->commits & (b->reads | b->writes)) |
-                      (b->commits & (a->reads | a->writes));
-    common &= ~lb_footprint_undisturbed(a, b) & ~lb_footprint_undisturbed(b, a);
-    uint32_t by_row = common & a->by_row & b->by_row;
-    return by_row == 0 ? common != 0 : (common & ~lb_footprint_apart(a, b, by_row)) != 0;
+    return lb_footprint_meets(a, b,
+                              (a->writes & b->writes) | (a->commits & (b->reads | b->writes)) |
+                                  (b->commits & (a->reads | a->writes)));
+}
+
+/* True if a lock of one may have been in the way of the other, which then only read. Made in the
+ * other order the two may conflict. */
+static inline bool lb_footprint_hinders(const struct lb_footprint *a, const struct lb_footprint *b)
+{
+    return lb_footprint_meets(a, b, (a->writes & b->reads) | (b->writes & a->reads));
 }
 
 /* ... or if the history shows their order, or a deadlock does: the first waiter is checked first,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define DEATHS (((1u << LB_MAX_WORKERS) - 1) << LB_MOVE_DEATH)
+#define FAULTS (~((1u << LB_MAX_WORKERS) - 1)) /* and the clock */
 
 /* Are moves left out that come to the same as others? */
 static bool is_reduced(const struct lb_path *path)
@@ -51,6 +52,8 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
     bool is_void = lb_refused_is_void(refused);
     if (is_void && !refused->is_own && is_reduced(path)) {
         path->result->n_void++; /* as without it */
+        start->restless |= 1u << worker;
+        lb_sources_want_all(path, refused->first, last);
         return false;
     }
     if (refused->trace == LB_TRACE_CHANGES) /* its own change may be what the next try needs */
@@ -68,8 +71,16 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
     if (!is_void || !is_reduced(path))
         return true;
     child->asleep = (start->asleep | start->done) & ~(1u << worker);
+    child->restless = start->restless & child->asleep;
     memcpy(child->touched, start->touched, sizeof child->touched);
-    start->covered = true;
+    uint32_t made = start->done | 1u << start->move;
+    child->wanted = start->wanted == UINT32_MAX ? UINT32_MAX : start->wanted & ~made;
+    start->wanted = made;
+    start->is_covered = true;
+    for (size_t i = refused->first; i <= last; i++) {
+        path->nodes[i].void_until = last + 1;
+        path->nodes[i].wanted |= i > refused->first ? child->asleep : 0;
+    }
     return true;
 }
 
@@ -85,8 +96,10 @@ static bool make_child(struct lb_path *path, size_t last, const struct lb_moved 
         lb_footprint_add(&node->touched[move], &moved->touched);
     child->moved = node->moved | (worker >= 0 ? 1u << worker : 0);
     child->waiting = node->waiting;
-    child->asleep = child->done = 0;
-    child->covered = false;
+    child->enabled = 0;
+    child->asleep = child->done = child->restless = child->wanted = 0;
+    child->is_covered = false;
+    child->void_until = 0;
     child->extent = (struct lb_extent_node){.n = 0};
     memcpy(child->waits_for, node->waits_for, sizeof child->waits_for);
     for (unsigned w = 0; w < LB_MAX_WORKERS; w++)
@@ -94,6 +107,7 @@ static bool make_child(struct lb_path *path, size_t last, const struct lb_moved 
             ((int)w == worker || lb_footprint_conflicts(&moved->touched, &node->waits_for[w])))
             child->waiting &= ~(1u << w);
     if (is_reduced(path)) {
+        lb_sources_note(path, last);
         uint32_t candidates = node->asleep | node->done;
         for (unsigned m = 0; m < LB_MOVES; m++)
             if (lb_has(candidates, m) && m != move && lb_move_worker(m) != worker &&
@@ -101,11 +115,17 @@ static bool make_child(struct lb_path *path, size_t last, const struct lb_moved 
                 child->asleep |= 1u << m;
                 child->touched[m] = node->touched[m];
             }
+        child->restless = node->restless & child->asleep;
     }
     bool go_on = true;
     for (unsigned w = 0; w < LB_MAX_WORKERS; w++)
         if (moved->refused[w].is_refused)
             go_on = take_refusal(path, last, w, &moved->refused[w]) && go_on;
+    for (size_t i = 0; i <= last && !go_on; i++)
+        if (path->nodes[i].is_covered && path->nodes[i].void_until == last + 1) {
+            path->nodes[i].is_covered = false; /* nothing is explored behind it */
+            path->nodes[i].wanted = UINT32_MAX;
+        }
     return go_on;
 }
 
@@ -118,9 +138,30 @@ static bool had_choice(const struct lb_path *path, size_t at)
     return false;
 }
 
+void lb_path_leave(struct lb_path *path)
+{
+    const struct lb_node *child = &path->nodes[path->n];
+    for (size_t i = 0; i < path->n; i++) {
+        struct lb_node *start = &path->nodes[i];
+        if (!start->is_covered || start->void_until != path->n)
+            continue;
+        start->is_covered = false;
+        for (unsigned m = 0; m < LB_MOVES; m++)
+            if (lb_has(child->done & ~start->done, m))
+                start->touched[m] = child->touched[m];
+        start->done |= child->done;
+    }
+}
+
 void lb_path_set(struct lb_path *path, unsigned move)
 {
     struct lb_node *node = &path->nodes[path->n];
+    for (size_t i = 0; i <= path->n; i++)
+        if (path->nodes[i].void_until > path->n) { /* another move ends the try, or none */
+            path->nodes[i].void_until = 0;
+            path->nodes[i].is_covered = false;
+        }
+    node->wanted |= 1u << move;
     node->move = (uint8_t)move;
     node->n_answers = node->n_explored = 0;
     node->is_choice = false;
@@ -139,6 +180,8 @@ int lb_path_make(struct lb_path *path, size_t at, bool is_again, struct lb_moved
     if (ret->is_choice && !node->is_choice)
         path->result->n_choices++;
     node->is_choice = node->is_choice || ret->is_choice;
+    if (ret->is_choice)
+        lb_sources_want_all(path, 0, at);
     if (node->n_answers == 0)
         node->told = ret->told;
     else if (r == 0 && ret->answer == node->answers[0] && ret->told != node->told)
@@ -157,6 +200,8 @@ void lb_path_note(struct lb_path *path, size_t at, uint64_t answer)
         lb_path_copy(path, at + 1, &path->result->differing);
         return;
     }
+    if (node->n_answers > 0)
+        lb_sources_want_all(path, 0, at);
     node->answers[node->n_answers++] = answer;
 }
 
@@ -193,6 +238,10 @@ bool lb_path_look(struct lb_path *path, enum lb_ending *ret_end)
     uint32_t possible = path->system->enabled(path->arg);
     node->enabled = possible & ~node->waiting; /* a waiting worker may still die */
     node->enabled = in_order(path, node->moved, node->enabled);
+    if ((node->enabled & ~node->asleep & ~DEATHS) == 0) /* the rest may end in vain */
+        node->asleep &= ~node->restless;
+    if (!is_reduced(path) || (node->enabled & FAULTS) != 0)
+        lb_sources_want_all(path, path->n > 0 ? path->n - 1 : 0, path->n);
     node->preemptions =
         path->n == 0 ? 0 : lb_path_preemptions(path, path->n - 1, path->nodes[path->n - 1].move);
     if ((node->enabled & ~DEATHS) == 0) {

@@ -10,6 +10,9 @@
 #include "random.h"
 #include "search.h"
 
+/* Workers, and the clock. */
+enum { LB_ACTORS = LB_MAX_WORKERS + 1 };
+
 /* A state on the present path. The moves before it are not stored as states: they are made
  * again. */
 struct lb_node {
@@ -17,8 +20,14 @@ struct lb_node {
     uint32_t waiting;   /* workers that were refused and wait */
     uint32_t asleep;    /* moves that need not be made here: explored elsewhere */
     uint32_t done;      /* moves explored from here */
+    uint32_t restless;  /* moves done or asleep that begin a try that was given up. A schedule that
+                           ends with the try in vain is no reordering of it: they are explored
+                           where nothing else can be */
+    uint32_t wanted;    /* moves to explore from here: see sources.c. 0: any one */
     uint32_t moved;     /* workers that have begun before */
-    bool covered;       /* the remaining moves are explored below */
+    size_t void_until;  /* the node behind the refused try that the move is part of, which changed
+                           nothing; 0: it is not part of one */
+    bool is_covered;    /* ... and begins: the remaining moves are explored at that node */
     int preemptions;    /* on the path to here */
     uint8_t move;       /* the one being explored */
     uint8_t n_answers;  /* that it has had here */
@@ -27,6 +36,8 @@ struct lb_node {
     uint64_t told;      /* with the first answer */
     unsigned n_made;    /* how often the move was made here */
     struct lb_extent_node extent;
+    size_t before[LB_ACTORS]; /* per actor: its moves up to that number happen before this move, or
+                                 are it */
     uint64_t answers[LB_MAX_ANSWERS];
     struct lb_footprint touched[LB_MOVES]; /* by the moves done or asleep */
     struct lb_footprint
@@ -61,6 +72,8 @@ int lb_path_preemptions(const struct lb_path *path, size_t at, unsigned move);
 bool lb_path_look(struct lb_path *path, enum lb_ending *ret_end);
 /* The move that is to be made at the node at path->n. */
 void lb_path_set(struct lb_path *path, unsigned move);
+/* All is explored behind the node at path->n, and with it the moves that it took over. */
+void lb_path_leave(struct lb_path *path);
 /* Makes the move of the node at `at`, for the first time or again. */
 int lb_path_make(struct lb_path *path, size_t at, bool is_again, struct lb_moved *ret,
                  struct lb_error *err);
@@ -77,6 +90,12 @@ int lb_path_extend(struct lb_path *path, struct lb_error *err);
 /* The schedule ends here. Returns what the system's end() did. */
 int lb_path_end(struct lb_path *path, enum lb_ending ending, struct lb_error *err);
 void lb_path_copy(const struct lb_path *path, size_t n, struct lb_schedule *ret);
+
+/* sources.c: the move of the node at `at` has been made, and its effect is known: earlier moves
+ * that it could come before. */
+void lb_sources_note(struct lb_path *path, size_t at);
+/* All moves of the nodes from `first` to `last` are to be explored. */
+void lb_sources_want_all(struct lb_path *path, size_t first, size_t last);
 
 /* audit.c: takes a pair of which the schedule that has ended, and was judged, is the first. */
 void lb_audit_offer(struct lb_audit *audit, const struct lb_path *path, bool is_reduced);

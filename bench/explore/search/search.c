@@ -1,4 +1,4 @@
-/* Depth-first search with sleep sets: see search.h. */
+/* Depth-first search with sleep sets and source sets: see search.h. */
 #include "path.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 static unsigned choose(struct lb_path *path, size_t at)
 {
     struct lb_node *node = &path->nodes[at];
-    if (node->covered)
-        return LB_MOVES;
     uint32_t left = node->enabled & ~node->asleep & ~node->done;
+    if (node->done != 0 || (left & node->wanted) != 0)
+        left &= node->wanted;
     unsigned before = at > 0 ? path->nodes[at - 1].move : 0;
     for (unsigned i = 0; i < LB_MOVES; i++) {
         unsigned move = i == 0 ? before : i <= before ? i - 1 : i;
@@ -50,7 +50,7 @@ static double estimate_whole(const struct lb_path *path)
     double left = 0;
     for (size_t i = path->n; i-- > 0;) {
         const struct lb_node *node = &path->nodes[i];
-        uint32_t others = node->covered ? 0 : node->enabled & ~node->asleep & ~node->done;
+        uint32_t others = node->enabled & node->wanted & ~node->asleep & ~node->done;
         unsigned n_left = (unsigned)__builtin_popcount(others & ~(1u << node->move));
         left = lb_extent_left(&path->extent, &node->extent, n_left, path->result->n_moves, left);
     }
@@ -89,6 +89,7 @@ static int go_back(struct lb_path *path, struct lb_error *err)
             return 2;
     }
     path->n = at + 1;
+    path->nodes[path->n].enabled = 0;
     lb_path_copy(path, path->n, &result->differing);
     result->n_unreached++;
     return 2;
@@ -121,6 +122,12 @@ static int look_for_answers(struct lb_path *path, struct lb_error *err)
  * Returns 1, 0 if there is none, or an error. */
 static int backtrack(struct lb_path *path, struct lb_error *err)
 {
+    unsigned death = path->n < path->max_length ? choose(path, path->n) : LB_MOVES;
+    if (death < LB_MOVES) { /* where all wait */
+        lb_path_set(path, death);
+        return 1;
+    }
+    lb_path_leave(path);
     while (path->n > 0) {
         struct lb_node *node = &path->nodes[--path->n];
         int r = look_for_answers(path, err);
@@ -137,6 +144,7 @@ static int backtrack(struct lb_path *path, struct lb_error *err)
             lb_path_set(path, move);
             return 1;
         }
+        lb_path_leave(path);
     }
     return 0;
 }

@@ -8,6 +8,8 @@
  * branches of its siblings until a move that depends on it is made. Of each class of schedules that
  * differ only in the order of independent moves, exactly one is run to its end. The move was made
  * at that very state, so the relation may use its actual effects and not only its possible ones.
+ * Source sets (see sources.c) leave out most of the branches that would turn out to be such
+ * reorderings.
  *
  * A move may have several answers: which of two waiting sessions gets what they wait for is the
  * engine's own choice. Each answer that was seen is a branch of its own, and a state in which the
@@ -160,7 +162,7 @@ struct lb_audit {
 };
 
 struct lb_search_options {
-    bool unreduced;       /* no sleep sets: every order of the moves */
+    bool unreduced;       /* no sleep sets and source sets: every order of the moves */
     const uint8_t *alike; /* per worker, the number of its kind: those of a kind can be renamed, and
                              begin in the order of their numbers. NULL: none are alike */
     int preemptions; /* maximum number of switches away from a worker that could go on; -1: any.
