@@ -15,6 +15,7 @@
  */
 #include "fixture.h"
 
+#include "clock.h"
 #include "explore.h"
 
 #include "relation_protocols.h"
@@ -169,7 +170,7 @@ static int explore(const struct lb_target *target, const struct lb_strategy *str
                                            .ended = ended,
                                            .anew = anew,
                                            .arg = &ret->states};
-    const struct lb_explore_plan plan = {
+    struct lb_explore_plan plan = {
         .strategy = strategy,
         .file = file,
         .target = target,
@@ -189,6 +190,8 @@ static int explore(const struct lb_target *target, const struct lb_strategy *str
                        number_of("LB_TEST_SCHEDULES",
                                  protocol->on_postgres ? MOST_ON_POSTGRES : MOST_SCHEDULES),
                    .all = true}};
+    if (protocol->stands_still)
+        lb_explore_stand_still(&plan, lb_unix_ms());
     int r = lb_explore(&plan, &explored, err);
     if (r != 0)
         return r;
@@ -289,6 +292,7 @@ static void go(const char *uri, unsigned n)
         struct maker m = {.protocol = &protocol};
         lb_random_init(&m.random, seed, i);
         protocol.on_postgres = strcmp(target.db->name, "postgres") == 0;
+        protocol.stands_still = protocol.on_postgres && i % 2 == 1;
         make_protocol(&m);
         char *differs = compare(&target, &protocol, 0, &tally);
         if (differs != NULL) {
@@ -375,7 +379,7 @@ static bool read_attack(const char *path, const char *engine, struct protocol *r
     return strcmp(name, engine) == 0;
 }
 
-static void go_by_hand(const char *uri)
+static void go_by_hand(const char *uri, bool stands_still)
 {
     static struct protocol protocol;
     struct lb_target target;
@@ -392,6 +396,7 @@ static void go_by_hand(const char *uri)
     for (size_t i = 0; i < found.gl_pathc; i++) {
         if (!read_attack(found.gl_pathv[i], target.db->name, &protocol))
             continue;
+        protocol.stands_still = stands_still;
         uint64_t n_skipped = tally.n_skipped, n = tally.n_schedules, n_all = tally.n_all;
         char *differs = compare(&target, &protocol, 0, &tally);
         printf("# %s: %" PRIu64 " schedules stood for %" PRIu64 "\n", found.gl_pathv[i],
@@ -410,7 +415,7 @@ static void go_by_hand(const char *uri)
 static void nothing_hides_on_sqlite(void **state)
 {
     (void)state;
-    go_by_hand("sqlite:");
+    go_by_hand("sqlite:", false);
 }
 
 static void nothing_hides_on_postgres(void **state)
@@ -419,7 +424,8 @@ static void nothing_hides_on_postgres(void **state)
     (void)state;
     if (uri == NULL)
         return;
-    go_by_hand(uri);
+    go_by_hand(uri, false);
+    go_by_hand(uri, true);
     free(uri);
 }
 

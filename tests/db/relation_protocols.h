@@ -11,6 +11,7 @@ struct protocol {
     char text[6000];
     uint32_t workers, items;
     bool on_postgres;
+    bool stands_still;  /* its clock, where the engine's can */
     const char *states; /* what it came to; NULL: states_sql */
 };
 

@@ -192,14 +192,16 @@ static void add_joined(const struct lb_task *task, const struct lb_row_ref *ref,
 
 /* A row that begins to meet the condition of a statement that takes the first by an order gets its
  * place in that order from the values stored now: a statement can observe the time of storing. A
- * row that returns with old values is assumed not to be observed. */
+ * row that returns with old values is assumed not to be observed. A clock that stands still gives
+ * all of them the same time, up to its next step, which no move commutes with. */
 static bool stores_order(struct lb_task *task, const struct lb_row_statement *told)
 {
     struct lb_testbed *testbed = task->testbed;
+    bool stands_still = testbed->plan.still_unix_ms != 0 && lb_explore_stands_still(testbed->db);
     bool stores = !task->tx_is_one;
     if ((testbed->plan.without & LB_WITHOUT_ORDER) != 0)
         return false;
-    for (size_t i = 0; i < task->own.n; i++) {
+    for (size_t i = 0; i < task->own.n && !stands_still; i++) {
         const struct lb_own_row *row = &task->own.rows[i];
         const struct lb_row_table *table = &testbed->rules.tables[row->table];
         uint32_t after = row->is_after ? row->meets_after & table->ordered : 0;
