@@ -412,7 +412,7 @@ static void take_refusal(struct lb_testbed *testbed, struct lb_task *task, struc
     /* The search runs the moves of others behind this try only. For the judge a hold ends when its
      * release begins, whatever the answer: with this try in the history no move of others would be
      * seen within the hold. The schedule without the try has the same history as this one. */
-    task->log.n_events = task->refused_event;
+    task->log.n_events = task->try_event = task->refused_event; /* the next try has begun */
     task->log.next = task->events + task->refused_event;
     if (task->n_events_seen > task->refused_event)
         task->n_events_seen = task->refused_event;
