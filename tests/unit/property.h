@@ -60,6 +60,13 @@ static inline double lb_test_exponential(struct lb_random *random, double mean)
     return -mean * log1p(-lb_random_unit(random));
 }
 
+/* A digest of both. */
+static inline uint64_t lb_test_mix(uint64_t a, uint64_t b)
+{
+    a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
+    return a ^ a >> 29;
+}
+
 /* Adds a value to a set of *n values, unless it is there. room: at most. */
 static inline void lb_test_note(uint64_t *set, size_t *n, size_t room, uint64_t value)
 {

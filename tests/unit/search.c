@@ -67,12 +67,6 @@ struct fake {
     size_t n_finals, n_classes, n_stuck;
 };
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
-    return a ^ a >> 29;
-}
-
 static int fake_reset(void *arg, struct lb_error *err)
 {
     struct fake *fake = arg;
@@ -167,7 +161,7 @@ static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
             advance = false;
             break;
         }
-        now->local[move] = mix(now->local[move], *variable + 7);
+        now->local[move] = lb_test_mix(now->local[move], *variable + 7);
         ret->answer = *variable;
         break;
     case ADD:
@@ -177,13 +171,13 @@ static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
         break;
     case SET:
         ret->touched.writes = ret->touched.commits = bit;
-        *variable = mix(now->local[move], move + 1);
+        *variable = lb_test_mix(now->local[move], move + 1);
         break;
     case SNAP:
     case LOCK: /* of those that it has itself, too: for ever */
         if (step->kind == SNAP) {
             ret->touched.reads = bit;
-            now->local[move] = mix(now->local[move], *variable + 13);
+            now->local[move] = lb_test_mix(now->local[move], *variable + 13);
         }
         ret->touched.writes = bit << 8;
         if (now->owner[step->variable] < 0) {
@@ -204,7 +198,7 @@ static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
     case PEEK:
         ret->touched.reads = bit;
         ret->touched.writes = bit << 8;
-        now->local[move] = mix(now->local[move], *variable + 11);
+        now->local[move] = lb_test_mix(now->local[move], *variable + 11);
         ret->answer = *variable;
         break;
     case RACE:
@@ -242,7 +236,7 @@ static uint64_t class_of(const struct fake *fake)
                 best = i;
         }
         used[best] = true;
-        digest = mix(digest, fake->moves[best] + 1u);
+        digest = lb_test_mix(digest, fake->moves[best] + 1u);
     }
     return digest;
 }
@@ -251,9 +245,9 @@ static uint64_t digest_of(const struct fake *fake, const struct state *now, enum
 {
     uint64_t digest = ending;
     for (unsigned i = 0; i < VARIABLES; i++)
-        digest = mix(digest, now->variable[i]);
+        digest = lb_test_mix(digest, now->variable[i]);
     for (unsigned w = 0; w < fake->program->n_workers; w++)
-        digest = mix(mix(digest, now->local[w]), now->at[w]);
+        digest = lb_test_mix(lb_test_mix(digest, now->local[w]), now->at[w]);
     return digest;
 }
 

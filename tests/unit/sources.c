@@ -59,12 +59,6 @@ struct fake {
     size_t n_finals;
 };
 
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-    a = (a ^ b) * UINT64_C(0x9e3779b97f4a7c15);
-    return a ^ a >> 29;
-}
-
 static int fake_reset(void *arg, struct lb_error *err)
 {
     struct fake *fake = arg;
@@ -152,7 +146,7 @@ static void poll(struct fake *fake, unsigned w, const struct step *step, struct 
     uint32_t bit = 1u << step->variable << 8;
     bool is_free = now->owner[step->variable] < 0;
     if (step->kind == SKIP)
-        now->local[w] = mix(now->local[w], is_free);
+        now->local[w] = lb_test_mix(now->local[w], is_free);
     if (is_free) {
         ret->touched.writes = bit;
         now->owner[step->variable] = (int)w;
@@ -183,7 +177,8 @@ static void try(struct fake *fake, unsigned w, const struct step *step, struct l
     ret->touched.reads = 1u << needed;
     ret->answer = now->variable[needed];
     if (now->variable[needed] > 0) {
-        now->local[w] = mix(mix(now->local[w], now->seen[w]), now->variable[needed]);
+        now->local[w] =
+            lb_test_mix(lb_test_mix(now->local[w], now->seen[w]), now->variable[needed]);
         now->at[w]++;
         return;
     }
@@ -205,7 +200,7 @@ static void make(struct fake *fake, unsigned w, struct lb_moved *ret)
     case READ:
         ret->touched.reads = bit;
         ret->answer = now->variable[step->variable];
-        now->local[w] = mix(now->local[w], ret->answer + 7);
+        now->local[w] = lb_test_mix(now->local[w], ret->answer + 7);
         now->at[w]++;
         break;
     case ADD:
@@ -218,7 +213,8 @@ static void make(struct fake *fake, unsigned w, struct lb_moved *ret)
         else if (step->kind == CLEAR)
             now->variable[step->variable] = 0;
         else
-            now->variable[step->variable] = mix(now->local[w], fake->program->alike ? 1 : w + 1);
+            now->variable[step->variable] =
+                lb_test_mix(now->local[w], fake->program->alike ? 1 : w + 1);
         now->at[w]++;
         break;
     case TRY:
@@ -268,7 +264,7 @@ static int fake_move(void *arg, unsigned move, struct lb_moved *ret, struct lb_e
             unsigned w = move - LB_MOVE_CUT;
             fake->now.n_cuts++;
             make(fake, w, ret);
-            fake->now.local[w] = mix(fake->now.local[w], 5);
+            fake->now.local[w] = lb_test_mix(fake->now.local[w], 5);
             end_session(fake, w);
             touch_all(ret);
         }
@@ -288,16 +284,17 @@ static int fake_end(void *arg, enum lb_ending ending, uint32_t waiting, struct l
     if (ending == LB_END_PRUNED)
         return 0;
     for (unsigned i = 0; i < VARIABLES; i++)
-        digest = mix(digest, now->variable[i]);
+        digest = lb_test_mix(digest, now->variable[i]);
     for (unsigned w = 0; w < WORKERS; w++)
-        of[w] = mix(mix(mix(now->local[w], now->at[w]), now->dead[w]), now->blocked[w] != 0);
+        of[w] = lb_test_mix(lb_test_mix(lb_test_mix(now->local[w], now->at[w]), now->dead[w]),
+                            now->blocked[w] != 0);
     if (fake->program->alike && of[0] > of[1]) {
         uint64_t first = of[0];
         of[0] = of[1];
         of[1] = first;
     }
     for (unsigned w = 0; w < WORKERS; w++)
-        digest = mix(digest, of[w]);
+        digest = lb_test_mix(digest, of[w]);
     lb_test_note(fake->finals, &fake->n_finals, FINALS, digest);
     return 0;
 }
