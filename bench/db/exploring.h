@@ -59,6 +59,8 @@ struct lb_exploring {
     const char *has_locks;
     /* The same of the session whose number is its parameter. */
     const char *has_locks_of;
+    /* A row: the transaction has changed no row, and locked none; NULL: it cannot be asked. */
+    const char *has_no_row;
     /* Sessions that keep session $1 waiting, by their numbers; 0: a transaction without a session.
      */
     const char *blockers;

@@ -215,7 +215,8 @@ static int explore_both(const struct lb_target *target, const struct lb_strategy
                         unsigned broken, struct run *fine, struct run *full, uint64_t *n_tables,
                         struct lb_error *err)
 {
-    static const enum lb_relation references[] = {LB_RELATION_MOVES, LB_RELATION_TABLES};
+    const enum lb_relation references[] = {
+        protocol->every_step ? LB_RELATION_STEPS : LB_RELATION_MOVES, LB_RELATION_TABLES};
     int r = explore(target, strategy, file, protocol, LB_RELATION_ROWS, broken, fine, err);
     if (r != 0 || fine->chose || !fine->complete)
         return r != 0 ? r : 1;
@@ -359,7 +360,8 @@ static void nothing_is_left_out_on_postgres(void **state)
 /* --- protocols that were made to hide an order --- */
 
 /* tests/db/relation: the first line is "-- ENGINE WORKERS ITEMS STATES", where STATES is what is
- * compared, beside the answers. */
+ * compared, beside the answers. "-- every step" asks for every order of the steps, and not only of
+ * the moves: the end of a transaction that others cannot tell is a step, and no move. */
 static bool read_attack(const char *path, const char *engine, struct protocol *ret)
 {
     static char states[1000];
@@ -376,6 +378,7 @@ static bool read_attack(const char *path, const char *engine, struct protocol *r
     ret->items = items;
     ret->states = states;
     ret->on_postgres = strcmp(engine, "postgres") == 0;
+    ret->every_step = strstr(ret->text, "\n-- every step\n") != NULL;
     return strcmp(name, engine) == 0;
 }
 

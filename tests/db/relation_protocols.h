@@ -12,6 +12,7 @@ struct protocol {
     uint32_t workers, items;
     bool on_postgres;
     bool stands_still;  /* its clock, where the engine's can */
+    bool every_step;    /* all orders of them are the reference */
     const char *states; /* what it came to; NULL: states_sql */
 };
 

@@ -27,6 +27,7 @@ enum kind {
     SKIP, /* as LOCK, but goes on without it, and remembers that */
     PUT,  /* variable += 3; its answer may be lost with the session, and its locks */
     UNLOCK,
+    END, /* in the history; there a granted TRY or POLL has its beginning, too */
     KINDS
 };
 
@@ -42,9 +43,9 @@ struct program {
 };
 
 struct state {
-    unsigned at[WORKERS], blocked[WORKERS], n_blocked, n_ticks, n_deaths, n_cuts;
+    unsigned at[WORKERS], blocked[WORKERS], n_blocked, n_ticks, n_deaths, n_cuts, n_ended;
     bool dead[WORKERS], tries[WORKERS];
-    uint64_t variable[VARIABLES], local[WORKERS], seen[WORKERS];
+    uint64_t variable[VARIABLES], local[WORKERS], seen[WORKERS], ended[WORKERS];
     size_t began[WORKERS]; /* the first move of a try */
     int owner[VARIABLES];
 };
@@ -121,6 +122,7 @@ static void unlock(struct fake *fake, unsigned variable)
 static void touch_all(struct lb_moved *ret)
 {
     ret->touched.reads = ret->touched.writes = ret->touched.commits = LB_TOUCHES_ALL;
+    ret->touched.begins = ret->touched.ends = LB_ALL_OBJECTS;
 }
 
 static void end_session(struct fake *fake, unsigned w)
@@ -145,6 +147,10 @@ static void poll(struct fake *fake, unsigned w, const struct step *step, struct 
     struct state *now = &fake->now;
     uint32_t bit = 1u << step->variable << 8;
     bool is_free = now->owner[step->variable] < 0;
+    if (step->kind == POLL) {
+        ret->touched.begins = 1;
+        now->local[w] = is_free ? lb_test_mix(now->local[w], now->n_ended) : now->local[w];
+    }
     if (step->kind == SKIP)
         now->local[w] = lb_test_mix(now->local[w], is_free);
     if (is_free) {
@@ -170,7 +176,9 @@ static void try(struct fake *fake, unsigned w, const struct step *step, struct l
         now->tries[w] = true;
         now->began[w] = fake->n_moves;
         now->seen[w] = now->variable[step->variable];
+        now->ended[w] = now->n_ended;
         ret->touched.reads = 1u << step->variable;
+        ret->touched.begins = 1;
         return;
     }
     now->tries[w] = false;
@@ -179,12 +187,14 @@ static void try(struct fake *fake, unsigned w, const struct step *step, struct l
     if (now->variable[needed] > 0) {
         now->local[w] =
             lb_test_mix(lb_test_mix(now->local[w], now->seen[w]), now->variable[needed]);
+        now->local[w] = lb_test_mix(now->local[w], now->ended[w]);
         now->at[w]++;
         return;
     }
     struct lb_refused *refused = &ret->refused[w];
     *refused = (struct lb_refused){.is_refused = true, .is_own = true, .first = now->began[w]};
     refused->touched.reads = 1u << needed | 1u << step->variable;
+    refused->touched.begins = 1;
     for (size_t i = refused->first; i < fake->n_moves; i++)
         refused->is_own = refused->is_own && (fake->moves[i] == w || fake->idle[i]);
     for (size_t i = refused->first; i <= fake->n_moves && refused->is_own; i++)
@@ -232,6 +242,11 @@ static void make(struct fake *fake, unsigned w, struct lb_moved *ret)
     case POLL:
     case SKIP:
         poll(fake, w, step, ret);
+        break;
+    case END:
+        ret->touched.ends = 1;
+        now->n_ended++;
+        now->at[w]++;
         break;
     case UNLOCK:
     case KINDS:
@@ -327,8 +342,8 @@ static struct fake *run(const struct program *program, const struct lb_search_op
 
 static void print(const struct program *program)
 {
-    static const char *const names[KINDS] = {"READ", "ADD",  "SET",  "CLEAR", "TRY",
-                                             "LOCK", "POLL", "SKIP", "PUT",   "UNLOCK"};
+    static const char *const names[KINDS] = {"READ", "ADD",  "SET", "CLEAR",  "TRY", "LOCK",
+                                             "POLL", "SKIP", "PUT", "UNLOCK", "END"};
     print_message("# ticks %u, deaths %u, cuts %u, alike %d\n", program->ticks, program->deaths,
                   program->cuts, program->alike);
     for (unsigned w = 0; w < program->n_workers; w++) {
@@ -443,6 +458,26 @@ static void ends_in_vain_are_found(void **state)
     assert_int_equal(counts.n_compared, 3);
 }
 
+/* The history shows which operations have ended before another one begins: a try of two moves
+ * begins in between, or a refused try of one move hides the order of two others. */
+static void the_history_is_an_order(void **state)
+{
+    (void)state;
+    static const struct program begins_between = {
+        .n_workers = 3,
+        .n_steps = 2,
+        .deaths = 1,
+        .steps = {{{TRY, 0}, {POLL, 0}}, {{PUT, 0}, {SET, 1}}, {{END, 0}, {ADD, 1}}}};
+    static const struct program is_hidden = {
+        .n_workers = 3,
+        .n_steps = 2,
+        .steps = {{{CLEAR, 0}, {END, 0}}, {{SET, 1}, {POLL, 1}}, {{SET, 1}, {POLL, 1}}}};
+    struct counts counts = {0};
+    compare_both(&begins_between, &counts);
+    compare_both(&is_hidden, &counts);
+    assert_int_equal(counts.n_compared, 2);
+}
+
 /* Each of three workers gets the lock in some order. The two that do not only look, and still none
  * of them can be moved before the one that does. */
 static void a_lock_that_is_seen_is_an_order(void **state)
@@ -475,6 +510,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_end_is_lost),
                                        cmocka_unit_test(ends_in_vain_are_found),
+                                       cmocka_unit_test(the_history_is_an_order),
                                        cmocka_unit_test(a_lock_that_is_seen_is_an_order),
                                        cmocka_unit_test(no_order_is_begun_in_vain)};
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -123,6 +123,8 @@ const struct lb_exploring lb_postgres_exploring = {
     .has_locks_of = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = $1 LIMIT 1",
     .has_locks = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid() "
                  "LIMIT 1",
+    /* The first row that is changed or locked gives a transaction its number. */
+    .has_no_row = "SELECT 1 WHERE txid_current_if_assigned() IS NULL",
     .blockers = "SELECT unnest(pg_blocking_pids($1::int))",
     .holders =
         "SELECT coalesce(l.pid, 0), CASE WHEN l.pid IS NULL THEN 'a prepared transaction' "

@@ -20,8 +20,9 @@ enum { LB_ROW_KEYS = 3, LB_ROW_REFS = 6, LB_ROW_CONDITIONS = 32 };
 /* How a statement reads a table: the rows of one key, or those that meet a condition. */
 struct lb_row_ref {
     uint8_t table;
-    bool is_keyed, is_joined;  /* joined: to one key, that of the row which it changed */
-    int8_t condition;          /* number of it; -1: none that could be told */
+    bool is_keyed, is_joined; /* joined: to one key, that of the row which it changed */
+    bool follows_lock; /* ... and which another scan has locked: the only one that it reads */
+    int8_t condition;  /* number of it; -1: none that could be told */
     int8_t param[LB_ROW_KEYS]; /* the key's */
 };
 
@@ -80,6 +81,8 @@ struct lb_row_reader {
     unsigned n_limits, n_sources; /* nodes that end after some rows; other sources of rows */
     unsigned n_conditional;       /* scans by a condition */
     bool has_more[LB_ROW_REFS];   /* the scan has conditions besides the join */
+    bool is_locked[LB_ROW_REFS];  /* ... and its rows are locked before they are joined */
+    bool has_others;              /* rows that come from no scan */
     char alias[LB_ROW_REFS][64], target[LB_ROW_REFS][64];
     unsigned n_targets;
 };

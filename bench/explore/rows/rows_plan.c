@@ -348,6 +348,7 @@ static void take_scan(struct lb_row_reader *reader, const json_t *node, bool loc
     struct lb_row_ref *ref = &told->refs[i];
     *ref = (struct lb_row_ref){.table = (uint8_t)table, .condition = -1, .param = {-1, -1, -1}};
     snprintf(reader->alias[i], sizeof reader->alias[i], "%s", alias);
+    reader->is_locked[i] = locks;
     take_filter(reader, ref, alias, json_string_value(json_object_get(node, "Filter")));
     const struct lb_row_table *facts = &reader->rules->tables[table];
     ref->is_keyed = facts->n_keys > 0;
@@ -431,6 +432,8 @@ static void take_node(struct lb_row_reader *reader, const json_t *node, bool loc
     const char *parent = json_string_value(json_object_get(node, "Parent Relationship"));
     const char *subplan = json_string_value(json_object_get(node, "Subplan Name"));
     reader->n_limits += strcmp(type, "Limit") == 0;
+    reader->has_others = reader->has_others || strcmp(type, "Result") == 0 ||
+                         strcmp(type, "Function Scan") == 0 || strcmp(type, "ProjectSet") == 0;
     reader->n_sources += parent != NULL && strcmp(parent, "InitPlan") == 0 && subplan != NULL;
     locks = locks || strcmp(type, "LockRows") == 0;
     if (strcmp(type, "ModifyTable") == 0)
@@ -465,6 +468,9 @@ static void look_at_refs(struct lb_row_reader *reader)
         for (unsigned t = 0; t < reader->n_targets; t++)
             is_target = is_target || strcmp(reader->target[t], reader->alias[i]) == 0;
         bool is_one = reader->n_limits == 1 && reader->n_sources == 1;
+        ref->follows_lock = told->n_refs == 2 && reader->is_locked[1 - i] &&
+                            !told->refs[1 - i].is_joined && !reader->has_more[i] &&
+                            !reader->has_others;
         if (is_target && (is_one || !reader->has_more[i]))
             continue;
         /* It reads rows that no statement changes, or more than can be represented. */

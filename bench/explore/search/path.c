@@ -50,6 +50,7 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
 {
     struct lb_node *child = &path->nodes[last + 1], *start = &path->nodes[refused->first];
     bool is_void = lb_refused_is_void(refused);
+    child->eager |= 1u << worker;
     if (is_void && !refused->is_own && is_reduced(path)) {
         path->result->n_void++; /* as without it */
         start->restless |= 1u << worker;
@@ -68,6 +69,8 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
     }
     child->waiting |= 1u << worker;
     child->waits_for[worker] = refused->touched;
+    if (refused->first == last) /* a try that ends where it begins would be refused again */
+        child->waits_for[worker].begins = 0;
     if (!is_void || !is_reduced(path))
         return true;
     child->asleep = (start->asleep | start->done) & ~(1u << worker);
@@ -81,7 +84,15 @@ static bool take_refusal(struct lb_path *path, size_t last, unsigned worker,
         path->nodes[i].void_until = last + 1;
         path->nodes[i].wanted |= i > refused->first ? child->asleep : 0;
     }
+    lb_sources_note_void(path, refused->first, last, worker, refused->is_shown);
     return true;
+}
+
+/* True if a try that begins behind the move may come to something else, or be later in the
+ * history. */
+static bool wakes(const struct lb_footprint *moved, const struct lb_footprint *refused)
+{
+    return (moved->ends & refused->begins) != 0 || lb_footprint_conflicts(moved, refused);
 }
 
 /* Fills the node behind the one at `last`; `moved` is the effect of its move. */
@@ -94,17 +105,19 @@ static bool make_child(struct lb_path *path, size_t last, const struct lb_moved 
         node->touched[move] = moved->touched;
     else /* whatever it answers */
         lb_footprint_add(&node->touched[move], &moved->touched);
-    child->moved = node->moved | (worker >= 0 ? 1u << worker : 0);
+    uint32_t mover = worker >= 0 ? 1u << worker : 0;
+    child->moved = node->moved | mover;
+    child->eager = node->eager & ~mover;
     child->waiting = node->waiting;
     child->enabled = 0;
     child->asleep = child->done = child->restless = child->wanted = 0;
-    child->is_covered = false;
+    child->is_covered = child->owes_history = false;
     child->void_until = 0;
     child->extent = (struct lb_extent_node){.n = 0};
     memcpy(child->waits_for, node->waits_for, sizeof child->waits_for);
     for (unsigned w = 0; w < LB_MAX_WORKERS; w++)
         if (lb_has(child->waiting, w) &&
-            ((int)w == worker || lb_footprint_conflicts(&moved->touched, &node->waits_for[w])))
+            ((int)w == worker || wakes(&moved->touched, &node->waits_for[w])))
             child->waiting &= ~(1u << w);
     if (is_reduced(path)) {
         lb_sources_note(path, last);
@@ -160,6 +173,8 @@ void lb_path_set(struct lb_path *path, unsigned move)
         if (path->nodes[i].void_until > path->n) { /* another move ends the try, or none */
             path->nodes[i].void_until = 0;
             path->nodes[i].is_covered = false;
+            if (i < path->n)
+                lb_sources_note_again(path, i);
         }
     node->wanted |= 1u << move;
     node->move = (uint8_t)move;
@@ -267,6 +282,7 @@ int lb_path_end(struct lb_path *path, enum lb_ending ending, struct lb_error *er
 {
     struct lb_search_result *result = path->result;
     const struct lb_node *last = &path->nodes[path->n];
+    lb_sources_note_history(path);
     int r = path->system->end(path->arg, ending, last->waiting, err);
     if (r < 0)
         return r;

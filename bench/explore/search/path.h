@@ -25,9 +25,11 @@ struct lb_node {
                            where nothing else can be */
     uint32_t wanted;    /* moves to explore from here: see sources.c. 0: any one */
     uint32_t moved;     /* workers that have begun before */
+    uint32_t eager;     /* workers that were refused, and have not moved since: they go first */
     size_t void_until;  /* the node behind the refused try that the move is part of, which changed
                            nothing; 0: it is not part of one */
     bool is_covered;    /* ... and begins: the remaining moves are explored at that node */
+    bool owes_history;  /* races of the move that only the history shows are still to be noted */
     int preemptions;    /* on the path to here */
     uint8_t move;       /* the one being explored */
     uint8_t n_answers;  /* that it has had here */
@@ -94,6 +96,14 @@ void lb_path_copy(const struct lb_path *path, size_t n, struct lb_schedule *ret)
 /* sources.c: the move of the node at `at` has been made, and its effect is known: earlier moves
  * that it could come before. */
 void lb_sources_note(struct lb_path *path, size_t at);
+/* The worker's try from `first` to `last` was refused, and changed nothing. Unless it is shown, the
+ * history does not contain it. */
+void lb_sources_note_void(struct lb_path *path, size_t first, size_t last, unsigned worker,
+                          bool is_shown);
+/* The move at `at` is no longer part of such a try. */
+void lb_sources_note_again(struct lb_path *path, size_t at);
+/* The schedule ends: earlier moves of which only the history shows that they came before. */
+void lb_sources_note_history(struct lb_path *path);
 /* All moves of the nodes from `first` to `last` are to be explored. */
 void lb_sources_want_all(struct lb_path *path, size_t first, size_t last);
 

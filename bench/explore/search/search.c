@@ -12,6 +12,8 @@ static unsigned choose(struct lb_path *path, size_t at)
     uint32_t left = node->enabled & ~node->asleep & ~node->done;
     if (node->done != 0 || (left & node->wanted) != 0)
         left &= node->wanted;
+    if ((left & node->eager) != 0)
+        left &= node->eager;
     unsigned before = at > 0 ? path->nodes[at - 1].move : 0;
     for (unsigned i = 0; i < LB_MOVES; i++) {
         unsigned move = i == 0 ? before : i <= before ? i - 1 : i;

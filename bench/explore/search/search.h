@@ -92,9 +92,10 @@ enum lb_trace {
 struct lb_refused {
     bool is_refused; /* there is one */
     bool is_own;     /* no other worker has acted since it began */
+    bool is_shown;   /* the history shows that it began, and was refused */
     size_t first;    /* number of the move that began it */
     enum lb_trace trace;
-    struct lb_footprint touched; /* by all of it */
+    struct lb_footprint touched; /* by all of it; begins: the next one would begin */
 };
 
 static inline bool lb_refused_is_void(const struct lb_refused *refused)

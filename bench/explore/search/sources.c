@@ -9,7 +9,8 @@
  * This holds for moves that can be made sooner or later in each order. So all moves are wanted
  * where a worker may die, where a commit may be cut, where the clock may move on, on the way to a
  * choice of the engine, and within a try that was given up. A refused try that changed nothing is
- * no part of the order: the node behind it stands for the node before it.
+ * no part of the order: the node behind it stands for the node before it. Nor is it in the history:
+ * races that only the history shows are noted at the end of the schedule, for the other moves.
  */
 #include "path.h"
 
@@ -94,35 +95,52 @@ static void reverse(struct lb_path *path, size_t first, size_t last)
         node->wanted = UINT32_MAX;
 }
 
-/* True if the two race, unless a move between them comes after the one and before the other.
- * *ret_is_after: the later one comes after the earlier one in each order of this schedule's moves.
- * It does if it only read because of a lock of the earlier one: before it, it is another move.
- * Moves of a try that changed nothing bring no others into order: the schedule without them is the
- * same. */
-static bool race(const struct lb_path *path, size_t earlier, size_t later, size_t enabler,
-                 bool *ret_is_after)
+/* The history shows which of the two came first. */
+static bool is_in_history(const struct lb_path *path, size_t earlier, size_t later)
 {
     const struct lb_node *first = &path->nodes[earlier], *last = &path->nodes[later];
     const struct lb_footprint *a = &first->touched[first->move], *b = &last->touched[last->move];
-    bool is_own = actor_at(path, earlier) == actor_at(path, later);
-    bool depends = lb_footprint_dependent(a, b) || lb_footprint_hinders(a, b);
-    *ret_is_after = first->void_until == 0 && (is_own || earlier == enabler || depends);
-    return !is_own && (*ret_is_after || depends);
+    return (a->begins & b->ends) != 0 || (a->ends & b->begins) != 0;
 }
 
-void lb_sources_note(struct lb_path *path, size_t at)
+/* One of the two can change the effect of the other, or was hindered by it: then it only read. */
+static bool is_in_effect(const struct lb_path *path, size_t earlier, size_t later)
+{
+    const struct lb_node *first = &path->nodes[earlier], *last = &path->nodes[later];
+    const struct lb_footprint *a = &first->touched[first->move], *b = &last->touched[last->move];
+    return (a->blocks && b->blocks) || lb_footprint_conflicts(a, b) || lb_footprint_hinders(a, b);
+}
+
+enum which {
+    LB_RACES_IN_EFFECT,
+    LB_RACES_IN_HISTORY, /* the rest */
+    LB_RACES_OF_UNSEEN,  /* all, of a move that the history does not show */
+    LB_RACES_NONE
+};
+
+/* Computes what comes before the move at `at`, and reverses its races of this kind: earlier moves
+ * of others that it depends on, unless a move between them comes after the one and before the
+ * other. It comes after such a move in each order of this schedule's moves. Moves of a try that
+ * changed nothing bring no others into order: the schedule without them is the same. Returns the
+ * number of races that only the history shows. */
+static size_t note(struct lb_path *path, size_t at, enum which which)
 {
     struct lb_node *node = &path->nodes[at];
-    size_t races[LB_MAX_LENGTH], n_races = 0, enabler = find_enabler(path, at);
+    size_t races[LB_MAX_LENGTH], n_races = 0, n_in_history = 0, enabler = find_enabler(path, at);
     for (size_t actor = 0; actor < LB_ACTORS; actor++)
         node->before[actor] = 0;
     for (size_t i = at; i-- > 0;) {
         const struct lb_node *earlier = &path->nodes[i];
-        bool is_after;
         if (earlier->is_covered || happens_before(path, i, at))
             continue;
-        if (race(path, i, at, enabler, &is_after))
+        bool is_own = actor_at(path, i) == actor_at(path, at),
+             is_real = (earlier->void_until == 0 && i == enabler) || is_in_effect(path, i, at),
+             is_told = which != LB_RACES_OF_UNSEEN && is_in_history(path, i, at);
+        n_in_history += !is_own && !is_real && is_told;
+        if (!is_own && which != LB_RACES_NONE &&
+            (which == LB_RACES_IN_HISTORY ? !is_real && is_told : is_real))
             races[n_races++] = i;
+        bool is_after = earlier->void_until == 0 && (is_own || is_real || is_told);
         for (size_t actor = 0; actor < LB_ACTORS && is_after; actor++)
             if (node->before[actor] < earlier->before[actor])
                 node->before[actor] = earlier->before[actor];
@@ -130,4 +148,32 @@ void lb_sources_note(struct lb_path *path, size_t at)
     node->before[actor_of(node->move)] = at + 1;
     for (size_t i = 0; i < n_races; i++)
         reverse(path, races[i], at);
+    return n_in_history;
+}
+
+void lb_sources_note(struct lb_path *path, size_t at)
+{
+    path->nodes[at].owes_history = note(path, at, LB_RACES_IN_EFFECT) > 0;
+}
+
+void lb_sources_note_void(struct lb_path *path, size_t first, size_t last, unsigned worker,
+                          bool is_shown)
+{
+    for (size_t at = first; at <= last; at++)
+        if (actor_at(path, at) == worker)
+            note(path, at, is_shown ? LB_RACES_IN_HISTORY : LB_RACES_OF_UNSEEN);
+}
+
+void lb_sources_note_again(struct lb_path *path, size_t at)
+{
+    note(path, at, LB_RACES_NONE);
+}
+
+void lb_sources_note_history(struct lb_path *path)
+{
+    for (size_t at = 0; at < path->n; at++)
+        if (path->nodes[at].owes_history && path->nodes[at].void_until == 0) {
+            path->nodes[at].owes_history = false;
+            note(path, at, LB_RACES_IN_HISTORY);
+        }
 }

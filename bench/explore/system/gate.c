@@ -29,16 +29,20 @@ static enum lb_statement_kind kind_of(const struct lb_testbed *testbed, const ch
 }
 
 /* Can a statement that returned and changed nothing be taken for a read? Not an insert: it may have
- * drawn a number, and it looks at keys that are not committed yet. Not one that had to wait: it has
- * locked the row that it waited for before it found that it does not match any more. At
- * SERIALIZABLE what was looked for in vain is watched, too. */
-static bool leaves_nothing(const struct lb_task *task, const struct lb_footprint *touched,
+ * drawn a number, and it looks at keys that are not committed yet. Where the engine cannot say
+ * whether rows are locked, not one that had to wait: it has locked the row that it waited for
+ * before it found that it does not match any more. At SERIALIZABLE what was looked for in vain is
+ * watched, too. */
+static bool leaves_nothing(struct lb_task *task, const struct lb_footprint *touched,
                            const char *sql)
 {
     const struct lb_testbed *testbed = task->testbed;
-    return !task->has_waited && !testbed->tables.scans_lock && !testbed->tables.reads_lock &&
-           touched->commits == 0 && (touched->writes & LB_BIT_ADVISORY) == 0 &&
-           touched->writes != LB_TOUCHES_ALL && lb_footprint_locks_its_rows(&testbed->tables, sql);
+    if (testbed->tables.scans_lock || testbed->tables.reads_lock || touched->commits != 0 ||
+        (touched->writes & LB_BIT_ADVISORY) != 0 || touched->writes == LB_TOUCHES_ALL ||
+        lb_footprint_inserts(&testbed->tables, sql))
+        return false;
+    return (!task->has_waited && lb_footprint_locks_its_rows(&testbed->tables, sql)) ||
+           (!lb_testbed_has_programs(testbed) && lb_task_has_no_row(task));
 }
 
 static void leave_trace(struct lb_task *task, enum lb_trace trace)

@@ -347,17 +347,20 @@ static uint64_t objects_ended(struct lb_testbed *testbed, struct lb_task *task,
     }
 }
 
-/* True if the judge uses the begin of a failed operation. A refused try of a worker that dies later
- * shows that it was still in line; a release that fails, or a refused renewal, ends the hold. */
+/* A refused acquire of a worker that dies later shows that it was still in line. */
+static bool is_in_line(const struct lb_testbed *testbed, enum lb_op op)
+{
+    return op == LB_OP_ACQUIRE && testbed->plan.deaths + testbed->plan.cuts > 0 &&
+           (testbed->plan.strategy->claims & LB_G_BIT(LB_G_FIFO)) != 0;
+}
+
+/* True if the judge uses the begin of a failed operation. A release that fails, or a refused
+ * renewal, ends the hold. */
 static bool is_judged(const struct lb_testbed *testbed, const struct lb_event *event)
 {
-    const struct lb_explore_plan *plan = &testbed->plan;
     if (event->op == LB_OP_RELEASE)
         return true;
-    if (event->op == LB_OP_RENEW)
-        return event->answer == LB_REFUSED;
-    return event->op == LB_OP_ACQUIRE && plan->deaths + plan->cuts > 0 &&
-           (plan->strategy->claims & LB_G_BIT(LB_G_FIFO)) != 0;
+    return event->op == LB_OP_RENEW ? event->answer == LB_REFUSED : is_in_line(testbed, event->op);
 }
 
 /* What the history sees of this task's part in the move. An operation that began and was refused
@@ -396,11 +399,12 @@ static void look_at_events(struct lb_testbed *testbed, struct lb_task *task)
 static void take_refusal(struct lb_testbed *testbed, struct lb_task *task, struct lb_refused *ret)
 {
     *ret = task->refused;
+    ret->is_shown = is_in_line(testbed, task->op.last);
+    ret->touched.begins = LB_ALL_OBJECTS;
     if (ret->trace == LB_TRACE_LOCKS && !testbed->skips_locks)
         ret->trace = LB_TRACE_NOTHING; /* others can only have waited */
     for (size_t i = ret->first; i <= testbed->n_moves; i++)
-        if (testbed->moves[i] != task->number && !testbed->idle[i])
-            ret->is_own = false;
+        ret->is_own = ret->is_own && (testbed->moves[i] == task->number || testbed->idle[i]);
     if (!lb_refused_is_void(ret)) {
         task->n_refusals++;
         return;
@@ -632,20 +636,18 @@ static bool testbed_gave_up(void *arg)
 
 static uint32_t testbed_tired(void *arg)
 {
-    struct lb_testbed *testbed = arg;
+    const struct lb_testbed *testbed = arg;
     uint32_t bits = 0;
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
-        if (testbed->tasks[i].has_seen && testbed->tasks[i].n_refusals > 0)
-            bits |= 1u << i;
+        bits |= testbed->tasks[i].has_seen && testbed->tasks[i].n_refusals > 0 ? 1u << i : 0;
     return bits;
 }
 
 static int testbed_end(void *arg, enum lb_ending ending, uint32_t waiting, struct lb_error *err)
 {
     struct lb_testbed *testbed = arg;
-    int r = 0;
-    if (ending == LB_END_STUCK && anyone(testbed, LB_TASK_BLOCKED))
-        r = lb_testbed_expect_no_strangers(testbed, err);
+    bool is_blocked = ending == LB_END_STUCK && anyone(testbed, LB_TASK_BLOCKED);
+    int r = is_blocked ? lb_testbed_expect_no_strangers(testbed, err) : 0;
     if (r != 0)
         return r;
     uint64_t n_stood_still = testbed->n_stuck + testbed->n_deadlocks;

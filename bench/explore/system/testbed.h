@@ -118,6 +118,7 @@ struct lb_task {
     struct lb_step_record pending; /* the step under way */
     struct lb_step step;           /* of a program: the same */
     struct lb_prepared has_locks;  /* see lb_exploring.has_locks */
+    struct lb_prepared has_no_row; /* see lb_exploring.has_no_row */
     int64_t session_id;
     bool was_blocked; /* before this move */
 
@@ -362,6 +363,8 @@ void lb_task_touch(struct lb_task *task, struct lb_footprint *touched);
 void lb_task_add_touched(struct lb_task *task, const struct lb_footprint *touched);
 /* touched.c: adds the rows to what the statement, or the end of its transaction, has touched. */
 bool lb_task_tells_rows(const struct lb_task *task);
+/* By the task: true if the engine says that its transaction has changed no row, and locked none. */
+bool lb_task_has_no_row(struct lb_task *task);
 /* By the thread that searches, while the task stands still: queries the rows that its transaction
  * has touched.
  */

@@ -66,25 +66,52 @@ static void take_row(struct lb_task *task, struct lb_session *session, size_t ro
     }
 }
 
-static int ask(struct lb_task *task, struct lb_session *session, struct lb_prepared *prepared,
-               const char *sql, const struct lb_value *param, bool is_own, char *xid, size_t size)
+/* Executes it past the gate. The answer to the last statement is set aside: the task has not read
+ * it yet. */
+static int execute_aside(struct lb_task *task, struct lb_session *session,
+                         struct lb_prepared *prepared, const char *sql,
+                         const struct lb_value *param, struct lb_rows *ret)
 {
     struct lb_step step = {
         .kind = LB_STEP_EXECUTE, .sql = sql, .params = param, .n_params = param != NULL ? 1 : 0};
-    struct lb_rows rows = {0};
     const struct lb_gate *gate = session->gate;
     session->gate = NULL;
-    if (session->db->set_aside != NULL) /* the task has not read it yet */
+    if (session->db->set_aside != NULL)
         session->db->set_aside(session->conn);
-    int r = lb_session_execute(session, prepared, &step, sql, &rows, &task->error);
+    int r = lb_session_execute(session, prepared, &step, sql, ret, &task->error);
     session->gate = gate;
-    if (r > LB_OK)
-        r = lb_fail(&task->error, LB_E_ENV, "its rows cannot be told: %s", session->message);
-    for (size_t row = 0; r == 0 && row < rows.n_rows; row++)
-        take_row(task, session, row, is_own, xid, size);
+    return r <= LB_OK
+               ? r
+               : lb_fail(&task->error, LB_E_ENV, "its rows cannot be told: %s", session->message);
+}
+
+static void take_back(struct lb_session *session)
+{
     if (session->db->take_back != NULL && session->conn != NULL)
         session->db->take_back(session->conn);
+}
+
+static int ask(struct lb_task *task, struct lb_session *session, struct lb_prepared *prepared,
+               const char *sql, const struct lb_value *param, bool is_own, char *xid, size_t size)
+{
+    struct lb_rows rows = {0};
+    int r = execute_aside(task, session, prepared, sql, param, &rows);
+    for (size_t row = 0; r == 0 && row < rows.n_rows; row++)
+        take_row(task, session, row, is_own, xid, size);
+    take_back(session);
     return r;
+}
+
+bool lb_task_has_no_row(struct lb_task *task)
+{
+    struct lb_session *session = &task->session;
+    const char *sql = lb_exploring(session->db)->has_no_row;
+    struct lb_rows rows = {0};
+    if (sql == NULL || !session->in_tx || session->conn == NULL)
+        return false;
+    int r = execute_aside(task, session, &task->has_no_row, sql, NULL, &rows);
+    take_back(session);
+    return r == LB_OK && rows.n_rows > 0;
 }
 
 void lb_task_ask_rows(struct lb_task *task)
@@ -163,21 +190,22 @@ static void add_ref(const struct lb_task *task, const struct lb_row_ref *ref,
     bool is_left_out = (task->testbed->plan.without & LB_WITHOUT_CONDITIONS) != 0;
     if (!ref->is_keyed && !is_joined && is_left_out)
         return;
-    bool ok =
-        is_joined ? touched->writes != 0 : !ref->is_keyed || key_of(table, ref, step, &told.key);
+    bool ok = is_joined ? touched->writes != 0 || ref->follows_lock
+                        : !ref->is_keyed || key_of(table, ref, step, &told.key);
     if (!ok)
         touched->by_row &= ~(1u << ref->table);
     else if (!is_joined)
         lb_footprint_add_ref(touched, &told);
 }
 
-/* A scan joined with the changed table touched the one changed row. */
+/* A scan joined with the changed table touched the one changed row. If that follows a lock, and no
+ * row is locked, it touched none. */
 static void add_joined(const struct lb_task *task, const struct lb_row_ref *ref,
                        struct lb_footprint *touched)
 {
     struct lb_touched_ref told = {.table = ref->table, .condition = -1, .is_keyed = true};
     size_t n = 0;
-    if (!ref->is_joined || ref->is_keyed)
+    if (!ref->is_joined || ref->is_keyed || (ref->follows_lock && task->own.n == 0))
         return;
     for (size_t i = 0; i < task->own.n; i++)
         if (task->own.rows[i].table == ref->table) {
