@@ -464,6 +464,12 @@ bool lb_footprint_inserts(const struct lb_tables *tables, const char *sql)
     return has_any(tables, sql, inserting, NULL);
 }
 
+bool lb_footprint_looks_at_keys(const struct lb_tables *tables, const char *sql)
+{
+    static const char *const words[] = {"conflict", "replace", "duplicate", "ignore", NULL};
+    return has_any(tables, sql, words, NULL);
+}
+
 bool lb_footprint_skips_locks(const struct lb_tables *tables, const char *sql)
 {
     static const char *const words[] = {"nowait", "skip", "get_lock", "wait", NULL};

@@ -151,6 +151,8 @@ bool lb_footprint_is_word(const char *name);
 bool lb_footprint_locks_its_rows(const struct lb_tables *tables, const char *sql);
 /* May it insert rows? */
 bool lb_footprint_inserts(const struct lb_tables *tables, const char *sql);
+/* May it insert nothing because of a key that another transaction has not committed yet? */
+bool lb_footprint_looks_at_keys(const struct lb_tables *tables, const char *sql);
 /* Is it refused, or does it pass over rows, where others would wait for a lock? */
 bool lb_footprint_skips_locks(const struct lb_tables *tables, const char *sql);
 

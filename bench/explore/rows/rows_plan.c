@@ -8,6 +8,7 @@
 
 #include "program_lex.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -266,9 +267,21 @@ static void add_own(struct lb_row_reader *reader, struct lb_row_ref *ref, const 
     free(either);
 }
 
-/* The key is joined with something: of one value, or nothing is known of it. */
+/* Is it a column of another scan ("next.id"), or the result of a sub-select ("$0"), which is NULL
+ * if that has no row? Anything else may have a value in any case. */
+static bool is_of_a_row(const char *text)
+{
+    char copy[300];
+    snprintf(copy, sizeof copy, "%s", text);
+    strip(copy);
+    bool is_name = strchr(copy, '.') != NULL && !isdigit((unsigned char)copy[0]);
+    return (is_name || copy[0] == '$') && copy[strcspn(copy, " (:'")] == '\0';
+}
+
+/* The key is joined with something: of one value, or nothing is known of it. *ret_is_computed: it
+ * may have that value without a row of another scan. */
 static bool is_joined_key(const struct lb_row_reader *reader, const char *text, const char *alias,
-                          uint8_t table)
+                          uint8_t table, bool *ret_is_computed)
 {
     const struct lb_row_table *facts = &reader->rules->tables[table];
     char copy[600];
@@ -277,7 +290,10 @@ static bool is_joined_key(const struct lb_row_reader *reader, const char *text, 
     if (equals == NULL || facts->n_keys != 1)
         return false;
     *equals = '\0';
-    return is_column(copy, alias, facts->key[0]) || is_column(equals + 3, alias, facts->key[0]);
+    bool is_left = is_column(copy, alias, facts->key[0]),
+         is = is_left || is_column(equals + 3, alias, facts->key[0]);
+    *ret_is_computed = is && !is_of_a_row(is_left ? equals + 3 : copy);
+    return is;
 }
 
 /* One of the conditions that a scan's filter joins by AND. */
@@ -286,7 +302,7 @@ static void take_conjunct(struct lb_row_reader *reader, struct lb_row_ref *ref, 
 {
     const struct lb_row_table *facts = &reader->rules->tables[ref->table];
     char *own = NULL;
-    bool is_open;
+    bool is_open, is_computed;
     strip(text);
     char *equals = find_outside(text, " = ");
     if (equals != NULL) {
@@ -305,8 +321,9 @@ static void take_conjunct(struct lb_row_reader *reader, struct lb_row_ref *ref, 
         reader->has_more[reader->told->n_refs - 1] = true;
         if (!is_open) /* with an open parameter: it says less, and asks of one row only */
             add_own(reader, ref, alias, own);
-    } else if (is_joined_key(reader, text, alias, ref->table)) {
+    } else if (is_joined_key(reader, text, alias, ref->table, &is_computed)) {
         ref->is_joined = true;
+        reader->has_others = reader->has_others || is_computed;
     } else {
         reader->fails = true;
     }
@@ -363,9 +380,11 @@ static void take_join(struct lb_row_reader *reader, const char *condition)
     if (copy == NULL)
         return;
     strip(copy);
-    bool found = false;
+    bool found = false, is_computed;
     for (unsigned i = 0; i < reader->told->n_refs && find_outside(copy, " AND ") == NULL; i++)
-        if (is_joined_key(reader, copy, reader->alias[i], reader->told->refs[i].table)) {
+        if (is_joined_key(reader, copy, reader->alias[i], reader->told->refs[i].table,
+                          &is_computed)) {
+            reader->has_others = reader->has_others || is_computed;
             reader->told->refs[i].is_joined = true;
             found = true;
         }

@@ -28,20 +28,37 @@ static enum lb_statement_kind kind_of(const struct lb_testbed *testbed, const ch
     return lb_footprint_of_sql(&testbed->tables, sql, ret);
 }
 
-/* Can a statement that returned and changed nothing be taken for a read? Not an insert: it may have
- * drawn a number, and it looks at keys that are not committed yet. Where the engine cannot say
- * whether rows are locked, not one that had to wait: it has locked the row that it waited for
- * before it found that it does not match any more. At SERIALIZABLE what was looked for in vain is
- * watched, too. */
+bool lb_testbed_locks_tables(const struct lb_testbed *testbed)
+{
+    const struct lb_program *program = testbed->program;
+    for (int s = 0; s < LB_SECTIONS; s++)
+        for (size_t i = 0; i < program->sections[s].n_statements; i++) {
+            size_t number = (size_t)(&program->sections[s].statements[i] - program->statements);
+            if ((testbed->footprints[number].commits & LB_ALL_TABLES) != 0 &&
+                !lb_section_is_schema((enum lb_section_name)s) &&
+                !lb_section_is_for_lockbench((enum lb_section_name)s))
+                return true;
+        }
+    return false;
+}
+
+/* Can a statement that returned and changed nothing be taken for a read? Not if it looks at keys
+ * that are not committed yet. At SERIALIZABLE what was looked for in vain is watched, too. Where
+ * the engine cannot say whether rows are locked, not an insert: it may have drawn a number; and not
+ * one that had to wait: it has locked the row that it waited for before it found that it does not
+ * match any more. Nor where whole tables are locked: until its transaction ends it has a lock on
+ * the table that is in their way. */
 static bool leaves_nothing(struct lb_task *task, const struct lb_footprint *touched,
                            const char *sql)
 {
     const struct lb_testbed *testbed = task->testbed;
-    if (testbed->tables.scans_lock || testbed->tables.reads_lock || touched->commits != 0 ||
-        (touched->writes & LB_BIT_ADVISORY) != 0 || touched->writes == LB_TOUCHES_ALL ||
-        lb_footprint_inserts(&testbed->tables, sql))
+    const struct lb_tables *tables = &testbed->tables;
+    if (testbed->locks_tables || tables->scans_lock || tables->reads_lock ||
+        (touched->commits & ~LB_BIT_SEQUENCES) != 0 || (touched->writes & LB_BIT_ADVISORY) != 0 ||
+        touched->writes == LB_TOUCHES_ALL || lb_footprint_looks_at_keys(tables, sql))
         return false;
-    return (!task->has_waited && lb_footprint_locks_its_rows(&testbed->tables, sql)) ||
+    return (!task->has_waited && touched->commits == 0 && !lb_footprint_inserts(tables, sql) &&
+            lb_footprint_locks_its_rows(tables, sql)) ||
            (!lb_testbed_has_programs(testbed) && lb_task_has_no_row(task));
 }
 

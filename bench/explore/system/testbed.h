@@ -245,10 +245,11 @@ struct lb_testbed {
     uint32_t n_running; /* of the plan's workers: those behind have finished from the start */
     uint32_t rounds;    /* of each */
     struct lb_carrier *carrier;
-    bool unreduced;   /* every step is a move */
-    bool skips_locks; /* some statement does not wait for locks, but is refused, or skips rows */
-    bool details;     /* records with parameters and rows */
-    bool is_open;     /* gates stop */
+    bool unreduced;    /* every step is a move */
+    bool skips_locks;  /* some statement does not wait for locks, but is refused, or skips rows */
+    bool locks_tables; /* some statement locks a whole table */
+    bool details;      /* records with parameters and rows */
+    bool is_open;      /* gates stop */
     bool keeps_snapshots; /* a transaction reads by one snapshot: REPEATABLE READ and above */
     enum lb_isolation isolation;
     uint64_t start_ns;
@@ -361,6 +362,8 @@ void lb_testbed_forget_records(struct lb_testbed *testbed);
  * else. */
 void lb_task_touch(struct lb_task *task, struct lb_footprint *touched);
 void lb_task_add_touched(struct lb_task *task, const struct lb_footprint *touched);
+/* gate.c: true if a statement of a worker locks a whole table, or may do so. */
+bool lb_testbed_locks_tables(const struct lb_testbed *testbed);
 /* touched.c: adds the rows to what the statement, or the end of its transaction, has touched. */
 bool lb_task_tells_rows(const struct lb_task *task);
 /* By the task: true if the engine says that its transaction has changed no row, and locked none. */

@@ -545,9 +545,9 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     for (size_t i = 0; i < n; i++) {
         const char *sql = testbed->program->statements[i].sql;
         testbed->kinds[i] = lb_footprint_of_sql(&testbed->tables, sql, &testbed->footprints[i]);
-        testbed->skips_locks =
-            testbed->skips_locks || lb_footprint_skips_locks(&testbed->tables, sql);
+        testbed->skips_locks |= lb_footprint_skips_locks(&testbed->tables, sql);
     }
+    testbed->locks_tables = lb_testbed_locks_tables(testbed);
     return 0;
 }
 

@@ -198,14 +198,13 @@ static void add_ref(const struct lb_task *task, const struct lb_row_ref *ref,
         lb_footprint_add_ref(touched, &told);
 }
 
-/* A scan joined with the changed table touched the one changed row. If that follows a lock, and no
- * row is locked, it touched none. */
+/* A scan joined with the changed table touched the one changed row. */
 static void add_joined(const struct lb_task *task, const struct lb_row_ref *ref,
                        struct lb_footprint *touched)
 {
     struct lb_touched_ref told = {.table = ref->table, .condition = -1, .is_keyed = true};
     size_t n = 0;
-    if (!ref->is_joined || ref->is_keyed || (ref->follows_lock && task->own.n == 0))
+    if (!ref->is_joined || ref->is_keyed)
         return;
     for (size_t i = 0; i < task->own.n; i++)
         if (task->own.rows[i].table == ref->table) {
