@@ -50,12 +50,13 @@ static int compare_prices(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* All mutants are asked those of the plan; of the others, few are asked about times. */
+/* All mutants are asked those of the plan; of the others, few are asked about times, or about an
+ * operator's sections. */
 static bool deserves_time(const struct lb_mutation_question *question)
 {
     const struct lb_explored_ask *ask = &question->cell.explored;
     return question->share > LEAST_SHARE && !ask->is_search &&
-           (!question->is_extra || ask->equal || ask->skew || ask->lag);
+           (!question->is_extra || ask->equal || ask->skew || ask->lag || question->only != 0);
 }
 
 static int explore_originals(struct lb_mutation *m, struct lb_error *err)
@@ -63,7 +64,8 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
     uint64_t budget_ns = m->end_ns - m->start_ns;
     uint64_t end_ns = m->start_ns + budget_ns * ORIGINAL_PERCENT / 100;
     /* One that takes longer would not be complete for all mutants: a smaller case may be. */
-    uint64_t most_ns = budget_ns / (m->mutants.n + 1);
+    uint64_t n_jobs = m->n_jobs > 1 ? m->n_jobs : 1,
+             most_ns = budget_ns * n_jobs / (m->mutants.n + 1);
     most_ns = most_ns < 5 * SECOND_NS ? 5 * SECOND_NS : most_ns;
     int r = 0;
     for (size_t i = 0; i < m->n_questions && r == 0 && !m->is_accused && !lb_mutation_is_stopped(m);
@@ -119,6 +121,15 @@ static void tell_questions(const struct lb_mutation *m, const struct lb_mutant *
     }
 }
 
+/* Does it run all steps of the clause's section beside another worker, or with wrong clocks? */
+static bool is_tried_beside(const struct lb_mutation_question *question,
+                            const struct lb_mutant *mutant)
+{
+    const struct lb_explored_ask *ask = &question->cell.explored;
+    return lb_mutant_is_met(question, mutant) &&
+           ((lb_mutation_is_contest(question) && !ask->whole) || ask->skew || ask->lag);
+}
+
 /* Of a mutant that no exploration shows. */
 static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant,
                      struct lb_judged *judged)
@@ -127,11 +138,8 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
     bool all_complete = true, any_complete = false;
     for (size_t i = 0; i < m->n_questions; i++) {
         const struct lb_mutation_question *question = &m->questions[i];
-        bool is_met = lb_mutant_is_met(question, mutant);
         all_complete &= !is_missed(m, question, mutant);
-        bool is_contest = lb_mutation_is_contest(question) && !question->cell.explored.whole;
-        any_complete |= is_met && question->is_complete &&
-                        (is_contest || question->cell.explored.skew || question->cell.explored.lag);
+        any_complete |= question->is_complete && is_tried_beside(question, mutant);
     }
     if (lb_mutation_is_stopped(m)) {
         snprintf(judged->reason, sizeof judged->reason, "interrupted before all was asked");
@@ -345,13 +353,25 @@ static const struct lb_mutation_question *largest(const struct lb_mutation *m,
     return question;
 }
 
+/* True if no complete exploration does what this one would: see is_tried_beside(). */
+static bool is_first_beside(const struct lb_mutation *m,
+                            const struct lb_mutation_question *question,
+                            const struct lb_mutant *mutant)
+{
+    bool is = !question->cell.explored.is_search && is_tried_beside(question, mutant);
+    for (size_t k = 0; k < m->n_questions && is; k++)
+        is = !m->questions[k].is_complete || !is_tried_beside(&m->questions[k], mutant);
+    return is;
+}
+
 /* Does it miss this exploration, and no smaller case that is shorter? */
 static bool misses(const struct lb_mutation *m, const struct lb_mutation_question *question,
                    size_t i)
 {
     const struct lb_mutant *mutant = &m->mutants.at[i];
-    bool is = is_open(&m->judged[i]) && is_uncovered(m, question, mutant) &&
-              is_missed(m, largest(m, question), mutant);
+    if (!is_open(&m->judged[i]) || is_first_beside(m, question, mutant))
+        return is_open(&m->judged[i]);
+    bool is = is_uncovered(m, question, mutant) && is_missed(m, largest(m, question), mutant);
     for (size_t k = 0; k < m->n_questions && is; k++)
         is =
             m->questions[k].larger != question->place || !is_uncovered(m, &m->questions[k], mutant);

@@ -203,6 +203,7 @@ static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bo
         ask->errors = true;
         ask->rounds = 2;
         ask->items = 1;
+        ask->ticks = 1;
         ask = add_exploration(m, first, "explore+errors alone", 0);
         ask->errors = true;
         ask->others = has_class;
