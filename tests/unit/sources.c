@@ -478,6 +478,27 @@ static void the_history_is_an_order(void **state)
     assert_int_equal(counts.n_compared, 2);
 }
 
+/* A refused try that changed nothing comes after moves of others, and its worker's next moves do
+ * not for that. */
+static void a_refused_try_is_no_order(void **state)
+{
+    (void)state;
+    static const struct program looks_first = {
+        .n_workers = 2,
+        .n_steps = 4,
+        .steps = {{{SET, 2}, {UNLOCK, 0}, {READ, 0}, {TRY, 0}},
+                  {{PUT, 1}, {SET, 0}, {TRY, 1}, {PUT, 2}}}};
+    static const struct program three = {.n_workers = 3,
+                                         .n_steps = 3,
+                                         .steps = {{{SET, 0}, {TRY, 0}, {READ, 1}},
+                                                   {{SET, 1}, {SET, 0}, {SKIP, 0}},
+                                                   {{SET, 0}, {SET, 0}, {SKIP, 0}}}};
+    struct counts counts = {0};
+    compare_both(&looks_first, &counts);
+    compare_both(&three, &counts);
+    assert_int_equal(counts.n_compared, 2);
+}
+
 /* Each of three workers gets the lock in some order. The two that do not only look, and still none
  * of them can be moved before the one that does. */
 static void a_lock_that_is_seen_is_an_order(void **state)
@@ -511,6 +532,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(no_end_is_lost),
                                        cmocka_unit_test(ends_in_vain_are_found),
                                        cmocka_unit_test(the_history_is_an_order),
+                                       cmocka_unit_test(a_refused_try_is_no_order),
                                        cmocka_unit_test(a_lock_that_is_seen_is_an_order),
                                        cmocka_unit_test(no_order_is_begun_in_vain)};
     cmocka_set_message_output(CM_OUTPUT_TAP);
