@@ -50,13 +50,12 @@ static int compare_prices(const void *left, const void *right)
     return a->place < b->place ? -1 : a->place > b->place;
 }
 
-/* All mutants are asked those of the plan; of the others, few are asked about times, or about an
- * operator's sections. */
+/* All mutants are asked those of the plan; of the others, few are asked about times. */
 static bool deserves_time(const struct lb_mutation_question *question)
 {
     const struct lb_explored_ask *ask = &question->cell.explored;
     return question->share > LEAST_SHARE && !ask->is_search &&
-           (!question->is_extra || ask->equal || ask->skew || ask->lag || question->only != 0);
+           (!question->is_extra || ask->equal || ask->skew || ask->lag);
 }
 
 static int explore_originals(struct lb_mutation *m, struct lb_error *err)
@@ -73,11 +72,16 @@ static int explore_originals(struct lb_mutation *m, struct lb_error *err)
         uint64_t now_ns = lb_now_ns(), time_ns = now_ns < end_ns ? (end_ns - now_ns) / 2 : 0;
         /* Verdicts depend on smaller cases, which are short. */
         bool is_root = !m->questions[i].is_extra && m->questions[i].larger == 0;
-        uint64_t least_ns = is_root ? SECOND_NS : 4 * SECOND_NS;
+        bool is_of_few = m->questions[i].only != 0; /* clauses: all of its time at once */
+        uint64_t least_ns = is_root ? SECOND_NS : is_of_few ? most_ns : 4 * SECOND_NS;
         time_ns = time_ns < least_ns ? least_ns : time_ns < most_ns ? time_ns : most_ns;
         if (!m->questions[i].cell.is_explored)
             continue;
-        r = lb_explore_original(m, &m->questions[i], is_root ? time_ns / 4 : time_ns / 2, err);
+        r = lb_explore_original(m, &m->questions[i],
+                                is_root     ? time_ns / 4
+                                : is_of_few ? time_ns
+                                            : time_ns / 2,
+                                err);
         if (r == 0 && !m->questions[i].is_complete && deserves_time(&m->questions[i]))
             r = lb_explore_original(m, &m->questions[i], time_ns, err);
         m->questions[i].took_ns = lb_now_ns() - now_ns;

@@ -191,8 +191,7 @@ static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bo
     const struct lb_section *sections = m->program->sections;
     const unsigned operators = 1u << LB_S_ERROR | 1u << LB_S_CLEAR_ERROR |
                                1u << LB_S_CLEAR_ALL_ERRORS | 1u << LB_S_RESET_ALL;
-    bool has_class = lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS) &&
-                     sections[LB_S_CLAIM].tx != LB_TX_HOLD;
+    bool has_class = lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS);
     if (sections[LB_S_ERROR].present) {
         struct lb_explored_ask *ask = add_exploration(m, first, "explore+errors", operators);
         ask->errors = true;

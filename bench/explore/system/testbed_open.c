@@ -178,11 +178,12 @@ static int remember(void *arg, const struct lb_step *step, struct lb_error *err)
 }
 
 /* Items of another class, of which the history knows nothing: one is done, one has failed, one is
- * in hand, and one is ready. */
+ * in hand (unless its transaction would stay open), and one is ready. */
 static int put_others(struct lb_testbed *testbed, struct lb_error *err)
 {
     enum { OTHERS = 1000 };
     static const enum lb_op ends[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_CLAIM};
+    const size_t n_ends = testbed->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD ? 2 : 3;
     struct lb_operator *op = &testbed->control_op;
     struct lb_item *item = calloc(LB_CLAIM_ROOM, sizeof *item);
     int64_t id = (int64_t)testbed->plan.items;
@@ -190,7 +191,7 @@ static int put_others(struct lb_testbed *testbed, struct lb_error *err)
     int r = item != NULL ? LB_OK : lb_fail(err, LB_E_MEMORY, "out of memory");
     op->log = NULL;
     testbed->control_actor.task_class = "other";
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0] && r == LB_OK; i++) {
+    for (size_t i = 0; i < n_ends && r == LB_OK; i++) {
         r = lb_testbed_put(op, OTHERS + ++id, err);
         if (r == LB_OK)
             r = lb_operate_claim(op, 1, item, LB_CLAIM_ROOM, &n, err);
