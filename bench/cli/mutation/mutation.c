@@ -373,8 +373,10 @@ static bool misses(const struct lb_mutation *m, const struct lb_mutation_questio
                    size_t i)
 {
     const struct lb_mutant *mutant = &m->mutants.at[i];
-    if (!is_open(&m->judged[i]) || is_first_beside(m, question, mutant))
-        return is_open(&m->judged[i]);
+    if (!is_open(&m->judged[i]))
+        return false;
+    if (is_first_beside(m, question, mutant))
+        return true;
     bool is = is_uncovered(m, question, mutant) && is_missed(m, largest(m, question), mutant);
     for (size_t k = 0; k < m->n_questions && is; k++)
         is =

@@ -267,15 +267,13 @@ static void add_own(struct lb_row_reader *reader, struct lb_row_ref *ref, const 
     free(either);
 }
 
-/* Is it a column of another scan ("next.id"), or the result of a sub-select ("$0"), which is NULL
- * if that has no row? Anything else may have a value in any case. */
-static bool is_of_a_row(const char *text)
+/* True for a column of another scan ("next.id"), and for the result of a sub-select ("$0"): NULL if
+ * that has no row. Anything else may have a value in any case. Strips the text. */
+static bool is_of_a_row(char *text)
 {
-    char copy[300];
-    snprintf(copy, sizeof copy, "%s", text);
-    strip(copy);
-    bool is_name = strchr(copy, '.') != NULL && !isdigit((unsigned char)copy[0]);
-    return (is_name || copy[0] == '$') && copy[strcspn(copy, " (:'")] == '\0';
+    strip(text);
+    bool is_name = strchr(text, '.') != NULL && !isdigit((unsigned char)text[0]);
+    return (is_name || text[0] == '$') && text[strcspn(text, " (:'")] == '\0';
 }
 
 /* The key is joined with something: of one value, or nothing is known of it. *ret_is_computed: it

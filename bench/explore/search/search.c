@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The next move to explore at a node, or LB_MOVES: none is left. The worker that moved last goes
- * first: the first schedules have the fewest switches. */
+/* The next move to explore at a node, or LB_MOVES: none is left. A worker that was refused goes
+ * first, else the one that moved last: the first schedules have the fewest switches. */
 static unsigned choose(struct lb_path *path, size_t at)
 {
     struct lb_node *node = &path->nodes[at];

@@ -111,22 +111,23 @@ static bool is_in_effect(const struct lb_path *path, size_t earlier, size_t late
     return (a->blocks && b->blocks) || lb_footprint_conflicts(a, b) || lb_footprint_hinders(a, b);
 }
 
-enum which {
-    LB_RACES_IN_EFFECT,
-    LB_RACES_IN_HISTORY, /* the rest */
-    LB_RACES_OF_UNSEEN,  /* all, of a move that the history does not show */
-    LB_RACES_NONE
+enum races {
+    RACES_IN_EFFECT,
+    RACES_IN_HISTORY, /* the rest */
+    RACES_OF_UNSEEN,  /* all, of a move that the history does not show */
+    RACES_NONE
 };
 
 /* Computes what comes before the move at `at`, and reverses its races of this kind: earlier moves
  * of others that it depends on, unless a move between them comes after the one and before the
  * other. It comes after such a move in each order of this schedule's moves. Moves of a try that
- * changed nothing bring no others into order: the schedule without them is the same. Returns the
- * number of races that only the history shows. */
-static size_t note(struct lb_path *path, size_t at, enum which which)
+ * changed nothing bring no others into order: the schedule without them is the same. True if
+ * only the history shows some race. */
+static bool note(struct lb_path *path, size_t at, enum races which)
 {
     struct lb_node *node = &path->nodes[at];
-    size_t races[LB_MAX_LENGTH], n_races = 0, n_in_history = 0, enabler = find_enabler(path, at);
+    size_t races[LB_MAX_LENGTH], n_races = 0, enabler = find_enabler(path, at);
+    bool has_history = false;
     for (size_t actor = 0; actor < LB_ACTORS; actor++)
         node->before[actor] = 0;
     for (size_t i = at; i-- > 0;) {
@@ -135,10 +136,10 @@ static size_t note(struct lb_path *path, size_t at, enum which which)
             continue;
         bool is_own = actor_at(path, i) == actor_at(path, at),
              is_real = (earlier->void_until == 0 && i == enabler) || is_in_effect(path, i, at),
-             is_told = which != LB_RACES_OF_UNSEEN && is_in_history(path, i, at);
-        n_in_history += !is_own && !is_real && is_told;
-        if (!is_own && which != LB_RACES_NONE &&
-            (which == LB_RACES_IN_HISTORY ? !is_real && is_told : is_real))
+             is_told = which != RACES_OF_UNSEEN && is_in_history(path, i, at);
+        has_history |= !is_own && !is_real && is_told;
+        if (!is_own && which != RACES_NONE &&
+            (which == RACES_IN_HISTORY ? !is_real && is_told : is_real))
             races[n_races++] = i;
         bool is_after = earlier->void_until == 0 && (is_own || is_real || is_told);
         for (size_t actor = 0; actor < LB_ACTORS && is_after; actor++)
@@ -148,12 +149,12 @@ static size_t note(struct lb_path *path, size_t at, enum which which)
     node->before[actor_of(node->move)] = at + 1;
     for (size_t i = 0; i < n_races; i++)
         reverse(path, races[i], at);
-    return n_in_history;
+    return has_history;
 }
 
 void lb_sources_note(struct lb_path *path, size_t at)
 {
-    path->nodes[at].owes_history = note(path, at, LB_RACES_IN_EFFECT) > 0;
+    path->nodes[at].owes_history = note(path, at, RACES_IN_EFFECT);
 }
 
 void lb_sources_note_void(struct lb_path *path, size_t first, size_t last, unsigned worker,
@@ -161,12 +162,12 @@ void lb_sources_note_void(struct lb_path *path, size_t first, size_t last, unsig
 {
     for (size_t at = first; at <= last; at++)
         if (actor_at(path, at) == worker)
-            note(path, at, is_shown ? LB_RACES_IN_HISTORY : LB_RACES_OF_UNSEEN);
+            note(path, at, is_shown ? RACES_IN_HISTORY : RACES_OF_UNSEEN);
 }
 
 void lb_sources_note_again(struct lb_path *path, size_t at)
 {
-    note(path, at, LB_RACES_NONE);
+    note(path, at, RACES_NONE);
 }
 
 void lb_sources_note_history(struct lb_path *path)
@@ -174,6 +175,6 @@ void lb_sources_note_history(struct lb_path *path)
     for (size_t at = 0; at < path->n; at++)
         if (path->nodes[at].owes_history && path->nodes[at].void_until == 0) {
             path->nodes[at].owes_history = false;
-            note(path, at, LB_RACES_IN_HISTORY);
+            note(path, at, RACES_IN_HISTORY);
         }
 }
