@@ -88,6 +88,8 @@ struct lb_exploring {
     bool one_batch;                      /* one message is cheaper than prepared statements */
     bool one_writer;                     /* one write lock for the whole database */
     bool scans_lock;                     /* a write that finds no row may leave locks behind */
+    bool queues_in_order;                /* a table's lock goes to the waiters in the order in which
+                                            they came */
     bool has_specs;                      /* the product has an isolation tester that reads specs */
     bool reads_by_statement; /* read committed: each statement reads what is committed when it
                                 begins */

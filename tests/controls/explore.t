@@ -165,7 +165,7 @@ for my $case (
 # Two wait for one row, and which of them gets it is the server's choice: no reason not to conclude.
 # LOCK TABLE: the number of remaining classes equals the enumeration, of 126.
 SKIP: {
-    skip 'no postgres server', 5 unless defined $engine{postgres};
+    skip 'no postgres server', 7 unless defined $engine{postgres};
     my ($status, $found) = explore('postgres', 'lease-update-safe', '--workers', 3);
     is $status, 0, 'three wait for one row: exit status';
     cmp_ok $found->{choices}, '>', 0, 'three wait for one row: the server had a choice';
@@ -174,6 +174,9 @@ SKIP: {
         or diag explain $found;
     ($status, $found) = explore('postgres', 'merge-table-lock');
     is $found->{schedules} - $found->{likely_first}, 28, 'a table lock is queued for in one order';
+    ($status, $found) = explore('postgres', 'table-lock', '--workers', 3);
+    is $found->{schedules} - $found->{likely_first}, 12, 'three queue for a table lock: both orders of the two that wait';
+    is $found->{choices}, 0, 'three queue for a table lock: who is first gets it';
 }
 
 # The repaired twins, and what else claims as much: completely, and clean.

@@ -149,6 +149,8 @@ const struct lb_exploring lb_postgres_exploring = {
     .tells_under_way = tells_under_way,
     .one_batch = true,
     .quote = '"',
+    .queues_in_order = true, /* src/backend/storage/lmgr/README: a waiter joins the end of the
+                                queue, and the lock is granted from its front */
     .has_specs = true,
     .reads_by_statement = true,
     .clock = &server_clock,

@@ -118,7 +118,7 @@ static int settle_blocked(struct lb_testbed *testbed, struct lb_error *err)
 static void let_go(struct lb_task *task)
 {
     task->state = LB_TASK_RUNS;
-    task->stands = task->has_waited = false;
+    task->stands = task->has_waited = task->is_in_line = false;
     lb_carrier_let_go(task->testbed->carrier, task->number);
 }
 
@@ -461,6 +461,7 @@ static void note_blocked(struct lb_testbed *testbed, struct lb_task *task, struc
     struct lb_footprint touches;
     struct lb_step_record pending;
     lb_task_pending(task, &touches, &pending);
+    task->is_in_line = touches.queues && lb_exploring(testbed->db)->queues_in_order;
     if (task->tx_keeps_snapshot) /* which has been taken */
         touches.reads |= LB_ALL_TABLES;
     lb_footprint_add(&ret->touched, &touches);
@@ -519,18 +520,17 @@ static int make(struct lb_testbed *testbed, unsigned move, struct lb_error *err)
     return settle(testbed, FIRST_LOOK_NS, err);
 }
 
-/* Did several wait at the same time, and one of them go on? */
+/* Did several wait at the same time, and one of them go on that need not be the first? */
 static bool had_choice(const struct lb_testbed *testbed, const struct lb_task *mover)
 {
-    unsigned n_waited = 0, n_went_on = 0;
-    for (uint32_t i = 0; i < testbed->n_tasks; i++) {
-        const struct lb_task *task = &testbed->tasks[i];
-        if (!task->was_blocked && !(task == mover && task->has_waited))
-            continue;
-        n_waited++;
-        n_went_on += task->state != LB_TASK_BLOCKED;
+    unsigned n_waited = 0, n_went_on = 0, n_in_line = 0;
+    for (const struct lb_task *t = testbed->tasks; t < testbed->tasks + testbed->n_tasks; t++) {
+        bool has_waited = t->was_blocked || (t == mover && t->has_waited);
+        n_waited += has_waited;
+        n_went_on += has_waited && t->state != LB_TASK_BLOCKED;
+        n_in_line += has_waited && t->is_in_line;
     }
-    return n_waited >= 2 && n_went_on > 0;
+    return n_waited >= 2 && n_went_on > 0 && n_in_line < n_waited;
 }
 
 /* Another user has ended it: its locks are gone, so there is no verdict. */
