@@ -381,15 +381,6 @@ static void explore_many(struct lb_asking *m)
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
 }
 
-static bool reads_time(const struct lb_program *program, enum lb_section_name section)
-{
-    const struct lb_section *of = &program->sections[section];
-    for (size_t i = 0; i < of->n_statements; i++)
-        if (lb_sql_reads_time(of->statements[i].sql, strlen(of->statements[i].sql)))
-            return true;
-    return false;
-}
-
 /* Limits, two keys, and puts that meet a claim, or each other. */
 static void explore_attributes(struct lb_asking *m)
 {
@@ -432,8 +423,8 @@ static void explore_attributes(struct lb_asking *m)
         ask->explored.workers = ask->explored.putters = 1;
         ask->explored.items = 3; /* two of one priority */
         ask->explored.rounds = 2;
-        ask->explored.ticks =
-            reads_time(m->program, LB_S_SETUP) || reads_time(m->program, LB_S_PUT);
+        ask->explored.ticks = lb_section_reads_time(&m->program->sections[LB_S_SETUP]) ||
+                              lb_section_reads_time(&m->program->sections[LB_S_PUT]);
         ask->explored.preemptions = lb_asking_on_server(m) ? 2 : 0;
         ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
     }

@@ -332,10 +332,29 @@ static int compare_mutants(struct lb_mutation *m, struct lb_error *err)
     return r == 0 ? conclude_open(m, err) : r;
 }
 
+/* Each process gets as many of the mutants that are open and are asked this; NULL: of the open
+ * ones.
+ */
+static void take_turns(struct lb_mutation *m, const struct lb_mutation_question *question)
+{
+    size_t turn = 0;
+    for (int asked = 1; asked >= 0; asked--)
+        for (size_t i = 0; i < m->mutants.n; i++)
+            if (asked == (is_open(&m->judged[i]) &&
+                          (question == NULL || lb_mutant_is_met(question, &m->mutants.at[i]))))
+                m->judged[i].turn = turn++;
+}
+
 /* Explorations that were not complete: for a violation. */
 static int search_mutants(struct lb_mutation *m, struct lb_error *err)
 {
     return explore_mutants(m, false, is_open, err);
+}
+
+static int search_open(struct lb_mutation *m, struct lb_error *err)
+{
+    take_turns(m, NULL);
+    return lb_mutation_in_parts(m, search_mutants, err);
 }
 
 /* A violation of a claim means more than other answers. */
@@ -404,15 +423,17 @@ static int explore_missed(struct lb_mutation *m, struct lb_error *err)
     int r = 0;
     for (size_t k = 0; k < m->n_questions && r == 0 && !m->is_accused; k++) {
         struct lb_mutation_question *question = &m->questions[k];
-        size_t n = 0;
+        size_t n = 0, n_jobs = m->n_jobs > 1 ? m->n_jobs : 1;
         for (size_t i = 0; i < m->mutants.n; i++)
             n += misses(m, question, i);
-        uint64_t start_ns = lb_now_ns(), time_ns = exploring_left_ns(m) / (n + 2);
+        uint64_t start_ns = lb_now_ns(),
+                 time_ns = exploring_left_ns(m) / ((n + n_jobs - 1) / n_jobs + 2);
         if (n == 0 || time_ns < 3 * question->took_ns / 2 || lb_mutation_is_stopped(m))
             continue;
         r = lb_explore_original(m, question, time_ns, err);
         question->took_ns = lb_now_ns() - start_ns;
         m->missed = question;
+        take_turns(m, question);
         r = r < 0 ? r : lb_mutation_in_parts(m, ask_missed, err);
     }
     return r;
@@ -571,6 +592,7 @@ static int share(struct lb_mutation *m, struct lb_error *err)
     m->n_parts = 1;
     for (size_t i = 0; i < m->mutants.n; i++) {
         m->judged[i].need = LB_NOT_SHOWN;
+        m->judged[i].turn = i;
         snprintf(m->judged[i].reason, sizeof m->judged[i].reason, "no time was left for it");
     }
     for (size_t k = 0; k < m->n_questions; k++)
@@ -595,7 +617,7 @@ int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
     if (r == 0 && !m->is_accused)
         r = judge_pairs(m, err);
     if (r == 0 && !m->is_accused)
-        r = lb_mutation_in_parts(m, search_mutants, err);
+        r = search_open(m, err);
     if (r == 0 && !m->is_accused)
         r = explore_missed(m, err);
     if (r == 0 && !m->is_accused)

@@ -27,6 +27,7 @@ struct lb_judged {
     bool is_incomplete; /* an exploration that could show a need did not come to its end */
     bool is_paired;     /* it was tried without others that can go */
     bool is_untried;    /* its only doubt: no exploration had the section change nothing */
+    size_t turn;        /* processes take turns: lb_mutation_is_mine() */
     size_t n_asked;     /* of the questions: those before this one were asked */
     uint64_t differs;   /* explorations with other answers or end states: a bit for each, in
                            the order of the questions */

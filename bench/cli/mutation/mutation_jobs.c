@@ -13,7 +13,7 @@
 
 bool lb_mutation_is_mine(const struct lb_mutation *m, size_t i)
 {
-    return i % m->n_parts == m->part;
+    return m->judged[i].turn % m->n_parts == m->part;
 }
 
 /* The whole life of a child. A signal stops it as it stops its parent, and then it leaves no space

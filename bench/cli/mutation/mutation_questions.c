@@ -185,6 +185,14 @@ static bool takes_many(const struct lb_mutation *m)
     return lb_section_has_param(&m->program->sections[LB_S_CLAIM], LB_SLOT_N);
 }
 
+static bool any_reads_time(const struct lb_program *program, unsigned sections)
+{
+    for (unsigned i = 0; i < LB_SECTIONS; i++)
+        if ((sections >> i & 1) != 0 && lb_section_reads_time(&program->sections[i]))
+            return true;
+    return false;
+}
+
 /* Errors, the operator that clears them, and items of another class. */
 static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bool recovers)
 {
@@ -202,7 +210,7 @@ static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bo
         ask->errors = true;
         ask->rounds = 2;
         ask->items = 1;
-        ask->ticks = 1;
+        ask->ticks = any_reads_time(m->program, operators);
         ask = add_exploration(m, first, "explore+errors alone", 0);
         ask->errors = true;
         ask->others = has_class;

@@ -272,6 +272,8 @@ enum lb_isolation lb_file_isolation(const struct lb_file *file);
 bool lb_file_uses(const struct lb_file *file, enum lb_slot slot);
 /* ... in this section? slot: also of an option. */
 bool lb_section_has_param(const struct lb_section *section, int slot);
+/* True if a statement asks the server for the time. */
+bool lb_section_reads_time(const struct lb_section *section);
 /* True if its items are due again after a period. */
 bool lb_program_recurs(const struct lb_program *program);
 bool lb_file_has(const struct lb_file *file, enum lb_section_name name);

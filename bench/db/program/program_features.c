@@ -35,6 +35,14 @@ bool lb_section_has_param(const struct lb_section *section, int slot)
     return false;
 }
 
+bool lb_section_reads_time(const struct lb_section *section)
+{
+    for (size_t i = 0; i < section->n_statements; i++)
+        if (lb_sql_reads_time(section->statements[i].sql, strlen(section->statements[i].sql)))
+            return true;
+    return false;
+}
+
 bool lb_program_recurs(const struct lb_program *program)
 {
     return (program->uses >> LB_SLOT_PERIOD_MS & 1) != 0;
