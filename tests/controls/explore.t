@@ -281,6 +281,19 @@ WHERE name = :resource AND (owner IS NULL OR version = CAST(:before AS int));
 -- name: release
 UPDATE gate SET owner = NULL WHERE name = :resource AND owner = :worker;
 SQL
+    # One lock takes all: no worker gets its second one. Each of two tries in vain may end first.
+    ['takes-all', 'postgres', 'progress', ['--resources', 2], <<'SQL'],
+-- name: setup
+CREATE TABLE door (name text PRIMARY KEY, owner text);
+-- name: resource
+INSERT INTO door (name) VALUES (:resource);
+-- name: acquire tx=one
+-- require: row
+SELECT 1 FROM door WHERE name = :resource FOR UPDATE;
+UPDATE door SET owner = :worker WHERE owner IS NULL AND length(pg_walfile_name(pg_current_wal_lsn())) > 0;
+-- name: release
+UPDATE door SET owner = NULL WHERE name = :resource AND owner = :worker;
+SQL
     # A table that stands in the order of its key: the names of workers, of which the first comes first.
     ['by-name', 'sqlite', 'fifo', [], <<'SQL'],
 -- name: setup

@@ -227,6 +227,30 @@ int lb_search(const struct lb_system *system, void *arg, const struct lb_search_
 
 /* --- replay --- */
 
+/* Behind the last move: workers that were refused try again, as they may not know yet that they are
+ * refused in this state. A schedule that is stuck is so in each order of its moves only then. */
+static int try_again(struct lb_path *path, enum lb_ending *ret_end, struct lb_error *err)
+{
+    uint32_t refused = path->nodes[path->n].eager;
+    int r = 0;
+    while (r == 0 && lb_path_look(path, ret_end)) {
+        uint32_t left = path->nodes[path->n].enabled & refused;
+        if (left == 0)
+            break;
+        lb_path_set(path, (unsigned)__builtin_ctz(left));
+        r = lb_path_extend(path, err);
+        r = r == 1 ? 0 : r;
+    }
+    return r;
+}
+
+static void note_doubts(const struct lb_path *path, struct lb_replayed *ret)
+{
+    const struct lb_system *system = path->system;
+    ret->is_choice = path->result->n_choices > 0;
+    ret->gave_up = system->gave_up != NULL && system->gave_up(path->arg);
+}
+
 static int replay(struct lb_path *path, const struct lb_schedule *schedule, struct lb_replayed *ret,
                   struct lb_error *err)
 {
@@ -248,13 +272,15 @@ static int replay(struct lb_path *path, const struct lb_schedule *schedule, stru
         ret->answers[i] = path->nodes[i].answers[0];
         if (i == ret->at)
             ret->touched = path->nodes[i].touched[schedule->moves[i]];
-        ret->is_choice = path->result->n_choices > 0;
-        ret->gave_up = system->gave_up != NULL && system->gave_up(path->arg);
+        note_doubts(path, ret);
         ret->n = i + 1;
     }
     enum lb_ending ending = LB_END_CUT;
-    if (r == 0)
+    if (r == 0 && ret->wants_left)
+        r = try_again(path, &ending, err);
+    else if (r == 0)
         lb_path_look(path, &ending);
+    note_doubts(path, ret);
     ret->left = 0;
     if (r == 0 && ending == LB_END_DONE && ret->wants_left && system->left != NULL)
         r = system->left(path->arg, &ret->left, err);
