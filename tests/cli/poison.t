@@ -57,6 +57,8 @@ refused(2, qr/fault-count: of poison, the number of poisonous items: fewer than 
 refused(2, qr/processes: fault poison wants one for each worker: 6/, 'processes', 'run', '-s', $file, @poison, '--processes', 2);
 refused(5, qr/fault poison is of a queue's items: it has no meaning for a lock/, 'a lock', 'verify', '-s', 'lock-row', '-S',
     'mutex-hot', '--fault', 'poison', '-q');
+refused(5, qr/fault poison is of a queue's items: it has no meaning for a lock/, 'a lock, by --faults', 'verify', '-s', 'lock-row',
+    '--faults', 'poison', '-q');
 
 # --- the plan ---
 ($status, $out) = lockbench('verify', '-s', $file, '--plan');

@@ -17,6 +17,7 @@
 
 struct preset {
     const char *name;
+    bool is_fault;
     const char *const *keys; /* key, value, ..., NULL */
 };
 
@@ -40,11 +41,11 @@ static bool preset_at(size_t i, bool lock, struct preset *ret)
     if (i + 1 > LB_FAULTS)
         return false;
     if (i + 1 == LB_FAULTS) {
-        *ret = (struct preset){"skew", lock ? skewed_locks : skewed_queues};
+        *ret = (struct preset){"skew", false, lock ? skewed_locks : skewed_queues};
         return true;
     }
     const struct lb_fault_kind *kind = lb_fault_kinds[i + 1];
-    *ret = (struct preset){lb_fault_name((enum lb_fault)(i + 1)),
+    *ret = (struct preset){lb_fault_name((enum lb_fault)(i + 1)), true,
                            lock ? kind->lock_keys : kind->queue_keys};
     return true;
 }
@@ -64,6 +65,8 @@ static int put_under(struct lb_scenario *scenario, const struct preset *preset,
     size_t used = strnlen(scenario->name, sizeof scenario->name - 16);
     snprintf(scenario->name + used, sizeof scenario->name - used, "+%s", preset->name);
     int rc = set_keys(scenario, lock ? for_locks : for_queues, err);
+    if (rc == 0 && preset->is_fault)
+        rc = lb_scenario_set(scenario, "fault", preset->name, err);
     return rc == 0 ? set_keys(scenario, preset->keys, err) : rc;
 }
 

@@ -29,5 +29,5 @@ static bool suits(const struct lb_db *db)
 const struct lb_fault_kind lb_fault_cut = {
     .suits = suits,
     .inject = inject,
-    .lock_keys = {"fault", "cut", "fault-interval", "200ms"},
-    .queue_keys = {"fault", "cut", "fault-interval", "200ms", "hold", "5ms"}};
+    .lock_keys = {"fault-interval", "200ms"},
+    .queue_keys = {"fault-interval", "200ms", "hold", "5ms"}};

@@ -84,5 +84,5 @@ static bool suits(const struct lb_db *db)
 const struct lb_fault_kind lb_fault_disconnect = {
     .suits = suits,
     .inject = inject,
-    .lock_keys = {"fault", "disconnect", "fault-interval", "200ms"},
-    .queue_keys = {"fault", "disconnect", "fault-interval", "200ms", "hold", "5ms"}};
+    .lock_keys = {"fault-interval", "200ms"},
+    .queue_keys = {"fault-interval", "200ms", "hold", "5ms"}};

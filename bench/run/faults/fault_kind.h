@@ -45,7 +45,7 @@ struct lb_fault_kind {
     enum lb_isolation isolation; /* of its session */
     bool has_no_session;
 
-    /* The scenario's keys with --faults: key, value, ... */
+    /* The scenario's other keys with --faults: key, value, ... */
     const char *lock_keys[LB_FAULT_KEYS], *queue_keys[LB_FAULT_KEYS];
 };
 

@@ -42,6 +42,5 @@ const struct lb_fault_kind lb_fault_full = {
     .before = before,
     .inject_outside = fill,
     .has_no_session = true,
-    .lock_keys = {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms"},
-    .queue_keys = {"fault", "full", "fault-interval", "200ms", "fault-length", "200ms", "hold",
-                   "5ms"}};
+    .lock_keys = {"fault-interval", "200ms", "fault-length", "200ms"},
+    .queue_keys = {"fault-interval", "200ms", "fault-length", "200ms", "hold", "5ms"}};

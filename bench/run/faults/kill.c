@@ -4,7 +4,6 @@
 const struct lb_fault_kind lb_fault_kill = {
     .inject = lb_victim_die,
     .is_last = true,
-    .lock_keys = {"fault", "kill", "fault-interval", "250ms", "fault-count", "20", "duration", "7s",
-                  "stale", "300ms"},
-    .queue_keys = {"fault", "kill", "fault-interval", "60ms", "fault-count", "20", "duration",
-                   "3s"}};
+    .lock_keys = {"fault-interval", "250ms", "fault-count", "20", "duration", "7s", "stale",
+                  "300ms"},
+    .queue_keys = {"fault-interval", "60ms", "fault-count", "20", "duration", "3s"}};

@@ -26,6 +26,5 @@ const struct lb_fault_kind lb_fault_slow = {
     .suits = lb_fault_suits_databases,
     .inject = inject,
     .before = before,
-    .lock_keys = {"fault", "slow", "fault-interval", "200ms", "fault-length", "30ms"},
-    .queue_keys = {"fault", "slow", "fault-interval", "200ms", "fault-length", "30ms", "hold",
-                   "5ms"}};
+    .lock_keys = {"fault-interval", "200ms", "fault-length", "30ms"},
+    .queue_keys = {"fault-interval", "200ms", "fault-length", "30ms", "hold", "5ms"}};
