@@ -314,6 +314,20 @@ static void warn_of_no_work(struct lb_active_run *run)
         warn_of_backlog(run, n_served);
 }
 
+/* The end of a trace is often its busiest part. */
+static void warn_of_the_rest(struct lb_active_run *run)
+{
+    const struct lb_schedule *schedule = &run->team->schedule;
+    uint64_t until_ns = run->stop_ns - run->team->schedule_start_ns;
+    if (!run->team->open_loop || schedule->trace == NULL)
+        return;
+    size_t n = (size_t)lb_schedule_expected(schedule, until_ns);
+    if (n < schedule->n_trace)
+        warn(run->outcome,
+             "the run ended before the trace: %zu of its %zu arrivals came; see --duration", n,
+             schedule->n_trace);
+}
+
 /* Open loop: their waits are in no percentile. */
 static void warn_of_the_displaced(struct lb_active_run *run)
 {
@@ -351,6 +365,7 @@ void lb_run_warn(struct lb_active_run *run)
     warn_of_the_dead(run);
     warn_of_the_taken(run->outcome);
     warn_of_the_displaced(run);
+    warn_of_the_rest(run);
     warn_of_the_unended(run);
     if (run->is_endless)
         warn_of_the_endless(run);
