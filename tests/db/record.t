@@ -56,7 +56,7 @@ my $right = program('advisory.py', $advisory);
 my $file = scratch() . '/advisory.sql';
 my ($status, $out, $err) = record($right, $file);
 is($status, 0, 'a program is recorded') or diag $err;
-like($out, qr/^\S+advisory\.sql: lockbench verify -s \S+ asks it$/, '... and it is said what next');
+like($out, qr/^\S+advisory\.sql: lockbench verify -s \S+advisory\.sql -d '?postgresql:\S+ asks it$/, '... and it is said what next');
 my $text = slurp($file);
 like($text, qr/^-- Recorded by lockbench from \S+advisory\.py, version /, 'its first line says what it is');
 like($text, qr/^-- name: acquire session=keep$/m, 'a lock of the session stays in it');

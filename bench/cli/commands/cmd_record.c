@@ -129,7 +129,7 @@ enum lb_exit lb_command_record(const struct lb_args *args)
     static const struct lb_select_defaults defaults = {.strategies = NULL};
     struct lb_selection selection = {0};
     struct lb_error err = {0};
-    char shown[PATH_MAX];
+    char shown[PATH_MAX], command[2 * PATH_MAX] = "lockbench verify";
     size_t n_open = 0;
     int rc = check_target_file(args->output, &err);
     if (rc == 0)
@@ -138,6 +138,12 @@ enum lb_exit lb_command_record(const struct lb_args *args)
         rc = check_selection(&selection, &err);
     if (rc == 0)
         rc = record(args, &selection, &n_open, &err);
+    if (rc == 0) {
+        lb_command_add(command, sizeof command, "-s");
+        lb_command_add(command, sizeof command, args->output);
+        lb_command_add(command, sizeof command, "-d");
+        lb_command_add(command, sizeof command, selection.places[0].target.label);
+    }
     lb_selection_release(&selection);
     if (rc != 0)
         return lb_cli_complain(&err);
@@ -146,8 +152,7 @@ enum lb_exit lb_command_record(const struct lb_args *args)
         return LB_EXIT_INCONCLUSIVE;
     }
     ask_for_facts(args->output);
-    lb_shown(args->output, shown, sizeof shown);
-    printf("%s: lockbench verify -s %s asks it", shown, shown);
+    printf("%s: %s asks it", lb_shown(args->output, shown, sizeof shown), command);
     if (n_open > 0)
         printf("; %zu place%s that say%s TO DO were not understood", n_open, n_open > 1 ? "s" : "",
                n_open > 1 ? "" : "s");
