@@ -1,5 +1,6 @@
 /* Strategies against the fastest one: the reference, the comparisons, and their correction. */
 #include "ranking.h"
+#include "text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -220,13 +221,25 @@ static struct lb_cell *add_load(struct fixture *f, const char *name, uint64_t n_
     return cell;
 }
 
+static const char *answer_of(const struct fixture *f, char *buf, size_t size)
+{
+    FILE *out = fmemopen(buf, size, "w");
+    assert_non_null(out);
+    struct lb_sink_state state = {.out = out, .report = &f->report, .width = 400};
+    bool is_answered;
+    assert_int_equal(lb_text_answer(&state, &is_answered), 0);
+    assert_true(is_answered);
+    fclose(out);
+    return buf;
+}
+
 /* All that keep up have the same rate: none is the fastest. A generator that was late speaks
  * against no strategy. */
 static void an_open_loop_has_no_fastest(void **state)
 {
     (void)state;
     struct fixture f = {0};
-    char text[3000];
+    char text[6000];
     add_load(&f, "behind", 900);
     struct lb_cell *late = add_load(&f, "late", 1000);
     add_load(&f, "good", 1000);
@@ -251,6 +264,14 @@ static void an_open_loop_has_no_fastest(void **state)
     lb_rank_choice(table, r, text, sizeof text);
     assert_null(strstr(text, "none held"));
     lb_rankings_release(r);
+    assert_null(strstr(answer_of(&f, text, sizeof text), "do not count"));
+    for (size_t i = 2; i < RUNS; i++) {
+        late->runs[i]->state = LB_RUN_INVALID;
+        snprintf(late->runs[i]->reason, sizeof late->runs[i]->reason, "%s", late->runs[1]->reason);
+    }
+    assert_non_null(strstr(
+        answer_of(&f, text, sizeof text),
+        "late on sqlite, hot: inconclusive, as 5 of 6 rounds do not count: " LB_LATE_GENERATOR));
     for (size_t i = 0; i < f.report.n_cells; i++)
         lb_cell_release(&f.cells[i]);
 }

@@ -204,6 +204,25 @@ static void print_undecided(const struct lb_sink_state *state, const struct lb_r
     }
 }
 
+/* Rounds that do not hold decide the exit status. Those that began too late do not, if two others
+ * were on time. */
+static void print_invalid(const struct lb_sink_state *state, const struct lb_cell *cell)
+{
+    size_t n_invalid = 0, n_complete = 0;
+    const struct lb_outcome *first = NULL;
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_outcome *run = cell->runs[i];
+        n_complete += run->state == LB_RUN_COMPLETE;
+        n_invalid += run->state == LB_RUN_INVALID;
+        if (run->state == LB_RUN_INVALID && (first == NULL || lb_run_is_late(first)))
+            first = run;
+    }
+    if (first != NULL && !(lb_run_is_late(first) && n_complete >= 2))
+        lb_text_say(state, 0, "%s on %s, %s: inconclusive, as %zu of %zu rounds do not count: %s",
+                    cell->name, cell->engine, cell->scenario.name, n_invalid, cell->n_runs,
+                    first->reason);
+}
+
 static bool is_plain(const struct lb_report *report)
 {
     bool is = report->diff == NULL && !report->costs;
@@ -228,6 +247,8 @@ int lb_text_answer(const struct lb_sink_state *state, bool *ret_answered)
         rc = print_table(state, &rates->tables[i], rankings);
     if (*ret_answered)
         print_undecided(state, rates);
+    for (size_t i = 0; *ret_answered && i < state->report->n_cells; i++)
+        print_invalid(state, &state->report->cells[i]);
     lb_rankings_release(rankings);
     return rc;
 }
