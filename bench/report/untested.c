@@ -22,6 +22,22 @@ bool lb_untested_begins(const struct lb_report *report, const struct lb_cell *ce
     return true;
 }
 
+/* Of an exploration that came to its end, and has no verdict: why. NULL: it has one. */
+static const char *reason_of_explored(const struct lb_cell *cell)
+{
+    const char *reason = NULL;
+    for (int g = 0; g < LB_GUARANTEES; g++) {
+        const struct lb_outcome *run = NULL;
+        const struct lb_finding *finding = lb_cell_finding(cell, (enum lb_guarantee)g, &run);
+        enum lb_expectation expectation = lb_cell_expectation(cell, (enum lb_guarantee)g);
+        if (expectation != LB_EXPECT_UNTESTED && expectation != LB_EXPECT_NOTHING)
+            return NULL;
+        if (expectation == LB_EXPECT_UNTESTED && reason == NULL)
+            reason = finding->reason;
+    }
+    return reason;
+}
+
 /* The reason why the whole cell says nothing; NULL: it has a run that does. */
 static const char *reason_of(const struct lb_cell *cell)
 {
@@ -29,9 +45,11 @@ static const char *reason_of(const struct lb_cell *cell)
         return cell->error.message;
     if (cell->state != LB_CELL_DONE || cell->n_runs == 0)
         return cell->reason[0] != '\0' ? cell->reason : "it was not run";
-    for (size_t i = 0; i < cell->n_runs; i++)
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_exploration *exploration = cell->runs[i]->exploration;
         if (cell->runs[i]->state != LB_RUN_INVALID)
-            return NULL;
+            return exploration != NULL && exploration->complete ? reason_of_explored(cell) : NULL;
+    }
     return cell->runs[0]->reason;
 }
 

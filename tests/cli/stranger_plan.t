@@ -264,4 +264,29 @@ SQL
     is($out =~ /claims fenced, and nothing uses a column token/ ? 1 : 0, $warns, "lint, $tx: the warning about tokens") or diag $out;
 }
 
+# One lock takes all: an exploration in which no worker gets two tells nothing, and must not pass in silence.
+for (['', 0], ['name = :resource AND ', 1])
+{
+    my ($name, $is_right) = @$_;
+    my $file = spew('greedy.sql', <<"SQL");
+-- strategy: greedy
+-- shape: lock
+-- claims: exclusive
+-- name: setup
+CREATE TABLE greedy (name varchar(64) PRIMARY KEY, free int NOT NULL);
+-- name: resource
+INSERT INTO greedy VALUES (:resource, 1);
+-- name: acquire
+UPDATE greedy SET free = 0 WHERE ${name}free = 1;
+-- name: release
+UPDATE greedy SET free = 1 WHERE name = :resource;
+SQL
+    for my $strict (0, 1) {
+        ($status, $out) = lockbench('verify', '-s', $file, '-d', 'sqlite:', '-q', $strict ? '--strict' : ());
+        is($status, $strict && !$is_right ? 5 : 0, "two locks at once, right $is_right, strict $strict: status");
+        is($out =~ /not tested: explore\+two locks \(in no schedule could all workers finish\)/ ? 1 : 0, !$is_right ? 1 : 0,
+            '... and what is told of it') or diag $out;
+    }
+}
+
 done_testing();
