@@ -364,7 +364,7 @@ sub check_commands
         my $cell = eval { decode_json($out)->{cells}[0] } // {};
         is($status, 5, 'no fault: exit status') or diag $err;
         is($cell->{verdict}, 'inconclusive', 'no fault: nothing is held');
-        like($cell->{runs}[0]{reason} // '', qr/^no fault happened: the run was over after .*, and a pause was to come every 3600 s; make it longer/, 'no fault: why');
+        like($cell->{runs}[0]{reason} // '', qr/^no fault happened: the run was over after .*, and the fault pause was to come every 3600 s; make it longer/, 'no fault: why');
 
         (undef, $out) = lockbench('verify', '-s', 'skip-locked', '-S', 'drain', '-d', 'sqlite:', '--faults', 'pause,disconnect,cut,slow,blocker,snapshot,full,failover,partition',
             '--quiet', '--format', 'json');

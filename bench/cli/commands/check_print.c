@@ -100,9 +100,11 @@ static void print_measures(const struct lb_checked *checked, FILE *out)
         fprintf(out, "the database server was started anew %llu time%s, and not by the run\n",
                 (unsigned long long)m->n_restarts, m->n_restarts == 1 ? "" : "s");
     if (m->n_deaths > 0)
-        fprintf(out, "%llu deaths in a hold, %llu recovered, at most %s later\n",
+        fprintf(out, "%llu deaths in a hold, %llu recovered%s%s%s\n",
                 (unsigned long long)m->n_deaths, (unsigned long long)m->n_recovered,
-                lb_format_ns(m->max_recovery_ns, wait, sizeof wait));
+                m->n_recovered > 0 ? ", at most " : "",
+                m->n_recovered > 0 ? lb_format_ns(m->max_recovery_ns, wait, sizeof wait) : "",
+                m->n_recovered > 0 ? " later" : "");
 }
 
 int lb_checked_text(const struct lb_checked *checked, unsigned width, FILE *out,

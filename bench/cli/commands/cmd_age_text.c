@@ -242,7 +242,8 @@ int lb_age_print(FILE *out, const struct lb_age_view *view)
     for (int s = 0; s < LB_AGED_STATES; s++)
         is_any = is_any || lb_age_is_measured(&view->age->states[s]);
     if (is_any) {
-        const bool is_dead = view->age->states[LB_AGED_DEAD].is_asked;
+        const bool is_dead = view->age->states[LB_AGED_DEAD].is_asked &&
+                             strcmp(view->age->unit, view->age->dead_unit) != 0;
         fprintf(out,
                 "%s%s%s%s that one operation reads, by the number of items in the table "
                 "(statistics: %s):\n",

@@ -228,9 +228,11 @@ static void print_choice(const struct lb_sink_state *state)
     print_heading(state, "which to take", LB_INK_GOOD);
     for (size_t i = 0; i < n_rows; i++) {
         char rate[32];
-        lb_text_say(state, 2, "Up to %s/s: %s on %s, with up to %.0f worker%s.%s",
+        lb_text_say(state, 2, "Up to %s/s: %s on %s%s, with up to %.0f worker%s.%s",
                     lb_format_count(rows[i].up_to_per_s, rate, sizeof rate), rows[i].plan->strategy,
-                    rows[i].plan->engine, rows[i].workers, rows[i].workers > 1.5 ? "s" : "",
+                    rows[i].plan->engine,
+                    rows[i].plan->scenario.aged[0] != '\0' ? " with aged tables" : "",
+                    rows[i].workers, rows[i].workers > 1.5 ? "s" : "",
                     rows[i].clear ? "" : " By its interval another one may carry as much.");
     }
     if (n_rows == 0)

@@ -455,11 +455,12 @@ static void judge_faults(struct lb_active_run *run)
         return;
     outcome->state = LB_RUN_INVALID;
     outcome->lacks_fault = true;
-    snprintf(outcome->reason, sizeof outcome->reason,
-             "no fault happened: the run was over after %s, and a %s was to come every %s; make "
-             "it longer (--hold, --backlog, --duration), or --fault-interval shorter",
-             lb_format_ns(outcome->elapsed_ns, took, sizeof took), lb_fault_name(scenario->fault),
-             lb_format_ns(scenario->fault_interval_ns, interval, sizeof interval));
+    snprintf(
+        outcome->reason, sizeof outcome->reason,
+        "no fault happened: the run was over after %s, and the fault %s was to come every %s; make "
+        "it longer (--hold, --backlog, --duration), or --fault-interval shorter",
+        lb_format_ns(outcome->elapsed_ns, took, sizeof took), lb_fault_name(scenario->fault),
+        lb_format_ns(scenario->fault_interval_ns, interval, sizeof interval));
 }
 
 /* An open loop whose generator fell behind has measured itself. The bound is on the error of free
