@@ -289,4 +289,13 @@ SQL
     }
 }
 
+# An error that names no item fails both items in hand, and the operator clears one of them by its number.
+my (undef, $shown) = lockbench('show', 'merge-table-lock', '-d', 'sqlite:');
+($status, $out) = lockbench('verify', '-s', spew('named.sql', $shown), '-d', 'sqlite:', '--plan');
+like($out, qr/explore\+two\+error .*it has :n and error: a worker fails each of two items by itself/, 'error and :n: the plan asks for both');
+($shown =~ s/(name: error.*?WHERE )id = :id AND /$1/s) or die 'no condition to leave out';
+($status, $out) = lockbench('verify', '-s', spew('nameless.sql', $shown), '-d', 'sqlite:', '-q', '--budget', '10s');
+is($status, 1, 'an error that names no item: status');
+like($out, qr/^not ok \d+ - \S+ sqlite explore\+two\+error no-loss$/m, '... an item is lost') or diag $out;
+
 done_testing();

@@ -331,6 +331,15 @@ static void explore_two(struct lb_asking *m)
     ask->explored.rounds = ask->explored.errors || ask->explored.frees > 0 ? 3 : 1;
     ask->explored.items = 2 * ask->explored.rounds;
     ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20; /* there is one schedule */
+    if (!ask->explored.errors || ask->explored.frees == 0)
+        return;
+    /* An item that comes back would hide one that failed beside the other. */
+    ask = add_explored(m, "explore+two+error",
+                       "it has :n and error: a worker fails each of two items by itself");
+    ask->explored.workers = 1;
+    ask->explored.errors = true;
+    ask->explored.batch = ask->explored.rounds = ask->explored.items = 2;
+    ask->explored.time_ns = ask->cost_ns = m->outlook->budget_ns / 20;
 }
 
 /* A worker that has room for more claims again: a claim that reads back all that its worker has
