@@ -24,7 +24,6 @@ struct named {
 struct lb_batch_memory {
     struct named *by_id; /* the items, by id */
     char *ids, *tokens, *both;
-    const struct lb_batch *batch;
     uint32_t n_named; /* rows that said an id */
     int64_t others[OTHERS_MAX];
     uint32_t n_others;
@@ -34,7 +33,7 @@ int lb_batch_init(struct lb_batch *batch, uint32_t room, struct lb_error *err)
 {
     static const size_t both = sizeof "{\"id\":,\"token\":},";
     struct lb_batch_memory *memory = calloc(1, sizeof *memory);
-    *batch = (struct lb_batch){.room = room, .memory = memory};
+    *batch = (struct lb_batch){.memory = memory};
     batch->items = malloc(room * sizeof *batch->items);
     batch->answers = malloc(room);
     if (memory != NULL) {

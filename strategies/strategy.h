@@ -54,7 +54,7 @@ struct lb_item {
  * borrowed. Several batches may follow each other in one struct. */
 struct lb_batch {
     struct lb_item **items;
-    uint32_t n, room;
+    uint32_t n;
     /* Filled by the call: an enum lb_answer for each item. LB_LOST: unknown if it happened, though
      * the batch was answered. */
     uint8_t *answers;

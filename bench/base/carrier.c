@@ -43,7 +43,7 @@ struct lb_carrier {
     bool is_started;
     int epoll_fd, signal_fd;
     struct lb_task *tasks;
-    uint32_t room, n_tasks, n_left;
+    uint32_t n_tasks, n_left;
     struct lb_task *first_ready, *last_ready;
     struct lb_task **heap; /* by deadline, the earliest first */
     uint32_t n_heap;
@@ -232,7 +232,6 @@ int lb_carrier_new(uint32_t room, struct lb_carrier **ret_carrier, struct lb_err
     struct lb_carrier *carrier = calloc(1, sizeof *carrier);
     if (carrier == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    carrier->room = room;
     carrier->tasks = calloc(room, sizeof *carrier->tasks);
     carrier->heap = calloc(room, sizeof(struct lb_task *));
     carrier->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

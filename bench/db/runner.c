@@ -241,10 +241,8 @@ static int take_rows(struct lb_runner *runner, const struct lb_section *section,
         result->contended = !progress->found;
     }
     bool is_answer = answers(section, index, progress);
-    if (is_answer) {
-        result->n_rows = rows->n_rows;
+    if (is_answer)
         result->n_answered = rows->n_columns > 0 ? (int64_t)rows->n_rows : rows->n_changed;
-    }
     if (rows->n_rows == 0) {
         result->contended = had_id;
         return 0;
@@ -543,7 +541,6 @@ int lb_runner_section(struct lb_runner *runner, enum lb_section_name name, struc
         r = judge(runner, name, progress.on_error, r, err);
     if (r < 0)
         return r;
-    result.done = r == LB_OK;
     *ret = result;
     return r;
 }
@@ -627,6 +624,5 @@ void lb_runner_pipeline(struct lb_runner *runner, struct lb_piped_section *secti
         } else if (piped->answer < 0) {
             lb_fail_prefix(&piped->err, "%s:%d", program->origin, statement->line);
         }
-        piped->result.done = piped->answer == LB_OK;
     }
 }

@@ -588,7 +588,6 @@ static struct lb_explored *new_explored(const struct lb_explore_plan *plan)
     snprintf(explored->target, sizeof explored->target, "%s", plan->target->label);
     explored->workers = plan->workers;
     explored->rounds = plan->rounds;
-    explored->polls = plan->polls;
     return explored;
 }
 

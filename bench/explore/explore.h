@@ -129,8 +129,8 @@ enum { LB_CHOICE_REPLAYS = 10 }; /* unless said otherwise */
 
 /* The result of an exploration. Free with lb_explored_free. */
 struct lb_explored {
-    char strategy[64], engine[64], target[256], options[512], isolation[32];
-    uint32_t workers, rounds, polls;
+    char strategy[64], engine[64], target[256];
+    uint32_t workers, rounds;
     uint64_t elapsed_ns;
     struct lb_search_result search;
     uint64_t n_statements; /* executed, of all schedules */

@@ -21,7 +21,6 @@ struct spec_step {
     size_t number; /* within its session */
     char *sql;
     bool failed; /* nothing can be added behind an error */
-    bool in_tx;  /* afterwards */
 };
 
 struct spec {

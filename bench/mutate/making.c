@@ -224,12 +224,7 @@ struct lb_mutant *lb_making_add(struct lb_making *m, enum lb_mutant_kind kind,
         mutant.diff = compare_lines(m->file->text, mutant.text, &mutant.line);
     m->failed |=
         grown == NULL || mutant.text == NULL || mutant.clause == NULL || mutant.diff == NULL;
-    bool is_wanted = !m->failed && is_new(mutants, mutant.text);
-    if (is_wanted && !can_be_read(m, mutant.text)) {
-        mutants->n_unreadable++;
-        is_wanted = false;
-    }
-    if (!is_wanted) {
+    if (m->failed || !is_new(mutants, mutant.text) || !can_be_read(m, mutant.text)) {
         lb_mutant_release(&mutant);
         return NULL;
     }

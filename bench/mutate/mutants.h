@@ -42,7 +42,6 @@ struct lb_mutant {
 struct lb_mutants {
     struct lb_mutant *at;
     size_t n;
-    size_t n_unreadable; /* changes that leave no file that can be read */
 };
 
 /* The mutants of a user's file, which program was made of with these settings. 0 or LB_E_MEMORY.

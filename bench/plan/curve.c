@@ -166,8 +166,6 @@ void lb_plan_fit(struct lb_plan *plan)
         draw_band(plan);
         plan->has_knee = lb_usl_predict_knee(&plan->fit, &plan->knee_n, &plan->knee_x, &err) == 0;
         plan->has_peak = lb_usl_predict_peak(&plan->fit, &plan->peak_n, &plan->peak_x, &err) == 0;
-        if (!plan->has_peak)
-            snprintf(plan->peak_reason, sizeof plan->peak_reason, "%s", err.message);
     }
     free(points);
     plan->at = plan->question->at > 0 ? plan->question->at : choose_at(plan);

@@ -147,7 +147,6 @@ struct lb_plan {
     size_t n_band;
     bool has_knee, has_peak;
     struct lb_estimate knee_n, knee_x, peak_n, peak_x;
-    char peak_reason[200]; /* why there is no peak */
 
     uint64_t at; /* workers of the search and of the answers; 0: not known yet */
     enum lb_slo_state slo_state;

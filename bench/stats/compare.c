@@ -75,7 +75,6 @@ static int compare_heaps(const struct lb_runs *base, const struct lb_runs *new, 
         rc = lb_stats_mann_whitney(a, base->n, b, new->n, &test, err);
     if (rc != 0)
         return rc;
-    c->u = test.u;
     c->p = c->p_adjusted = test.p;
     return 0;
 }

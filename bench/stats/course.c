@@ -23,7 +23,7 @@ const char *lb_course_name(enum lb_course_verdict verdict)
 
 struct walk {
     const double *x, *y;
-    size_t n, least;              /* least: points of a piece */
+    size_t least;                 /* points of a piece */
     bool is_weighted;             /* a change near an end counts as much as one in the middle */
     double *rest, *drawn, *noise; /* n each: residuals of a piece, a series that is drawn, and what
                                      the means of short windows leave over */
@@ -248,7 +248,7 @@ static void find_drift(struct walk *walk, size_t n, struct lb_course *course)
 int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, struct lb_course *ret,
                  struct lb_error *err)
 {
-    struct walk walk = {.x = x, .y = y, .n = n};
+    struct walk walk = {.x = x, .y = y};
     *ret = (struct lb_course){.verdict = LB_COURSE_UNCLEAR};
     if (n < LB_COURSE_FEWEST || mean_of(y, 0, n) <= 0 || x[n - 1] <= x[0])
         return lb_fail(err, LB_E_USAGE, "too few points for a verdict on the course");
@@ -277,7 +277,6 @@ int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, stru
     } else {
         find_drift(&walk, n, ret);
     }
-    ret->n_changes = walk.n_changes;
     free(walk.rest);
     return 0;
 }

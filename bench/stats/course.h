@@ -32,7 +32,6 @@ struct lb_course {
     size_t at;                    /* the point at which the fall begins */
     bool has_recovered;
     struct lb_estimate recovered; /* when */
-    size_t n_changes;
 };
 
 /* "steady", "drifting", "collapsed", "unclear". */

@@ -53,7 +53,7 @@ void lb_growth_fit(const double *x, const double *y, size_t n, struct lb_growth 
     double least = y[0];
     for (size_t i = 1; i < n; i++)
         least = y[i] < least ? y[i] : least;
-    *ret = (struct lb_growth){.first = y[0], .last = y[n - 1]};
+    *ret = (struct lb_growth){0};
     ret->per_1000 = (y[n - 1] - y[0]) / (x[n - 1] - x[0]) * 1000;
     if (y[n - 1] <= least * most_flat(x[n - 1] / x[0]) || y[n - 1] - least <= GROWTH_COUNTS) {
         ret->a = y[n - 1];

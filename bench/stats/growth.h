@@ -13,9 +13,9 @@ enum lb_growth_law { LB_GROWTH_FLAT, LB_GROWTH_LOG, LB_GROWTH_LINEAR, LB_GROWTH_
 
 struct lb_growth {
     enum lb_growth_law law;
-    double a, b, p;               /* p 0: a + b ln(x) */
-    double p_least, p_most;       /* exponents that fit nearly as well */
-    double per_1000, first, last; /* slope between the first and the last point; costs there */
+    double a, b, p;         /* p 0: a + b ln(x) */
+    double p_least, p_most; /* exponents that fit nearly as well */
+    double per_1000;        /* slope between the first and the last point */
 };
 
 /* x ascends and is above 0; n from 2 to 16. */

@@ -130,7 +130,7 @@ struct lb_comparison {
     struct lb_estimate ratio;     /* new/base: lb_stats_ratio; the interval may be of the pairs */
     size_t n_base, n_new;
     double sd;       /* of one run on the log scale; pairs: beside its pair. NAN: not known */
-    double u, p;     /* p of the test that decides: of Mann and Whitney, or of the pairs */
+    double p;        /* p of the test that decides: of Mann and Whitney, or of the pairs */
     double pairs_sd; /* the latter */
     struct lb_paired pairs; /* n is 0 where the runs do not alternate */
     bool is_paired;         /* lb_stats_decide: the pairs decide */

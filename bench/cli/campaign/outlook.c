@@ -251,7 +251,6 @@ void lb_outlook_make(const struct lb_strategy *strategy, const struct lb_file *f
     *ret = (struct lb_outlook){.budget_ns = budget_ns,
                                .strategy = strategy->name,
                                .shape = strategy->shape,
-                               .claims = strategy->claims,
                                .is_guest = statements == NULL,
                                .lease_unit_ms = strategy->lease_unit_ms,
                                .is_lease = strategy->is_lease};

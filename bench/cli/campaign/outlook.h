@@ -54,7 +54,6 @@ struct lb_outlook {
     const char *strategy, *path; /* borrowed */
     char engine[32];
     enum lb_shape shape;
-    unsigned claims;
     struct lb_quote statements[LB_QUOTED]; /* all, section by section */
     size_t n_statements;
     struct lb_definition definitions[LB_DEFINED];

@@ -104,7 +104,6 @@ struct lb_mutation {
     bool is_accused;       /* the original is violated: by `accused` */
     struct lb_judged accused;
     bool is_shown; /* progress, on a terminal */
-    unsigned width;
 };
 
 /* Judges all mutants within the time. 0, or an error; is_accused: nothing was judged. */

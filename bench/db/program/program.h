@@ -375,10 +375,8 @@ int lb_runner_prepare(struct lb_runner *runner, struct lb_error *err);
 
 /* The result of a section. */
 struct lb_section_result {
-    size_t n_rows;      /* rows that the answering statement returned */
     int64_t n_changed;  /* rows that the last statement which changed any changed */
     int64_t n_answered; /* rows that the answering statement returned, or else changed */
-    bool done;          /* the section's answer: a row came back or was changed */
     bool by_engine;     /* the answer is a code of the engine's, not an absent row */
     bool contended;     /* an absent row means that others were in the way: `granted` was false, or
                            a candidate item had been seen by an earlier statement */

@@ -6,8 +6,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MOST_ARGS = 8 };
-
 /* The library that runs statements in this thread. SQLite passes a context to a function, and only
  * the library that made it can read it. */
 static _Thread_local const struct lb_sqlite_api *calling;

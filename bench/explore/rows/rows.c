@@ -36,7 +36,7 @@ struct opening {
     struct lb_row_rules *rules;
     const struct lb_tables *tables;
     struct lb_reset *reset;
-    uint32_t read, locked, coarse;
+    uint32_t locked, coarse;
     char *json;
 };
 

@@ -76,7 +76,6 @@ struct lb_row_reader {
     struct lb_row_statement *told;
     uint32_t batch;
     uint32_t locks;               /* tables whose rows it locks or changes */
-    uint32_t reads;               /* tables that it scans */
     bool fails;                   /* not understood */
     unsigned n_limits, n_sources; /* nodes that end after some rows; other sources of rows */
     unsigned n_conditional;       /* scans by a condition */

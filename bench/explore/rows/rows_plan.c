@@ -356,7 +356,6 @@ static void take_scan(struct lb_row_reader *reader, const json_t *node, bool loc
         reader->fails = true;
         return;
     }
-    reader->reads |= 1u << table;
     if (locks)
         reader->locks |= 1u << table;
     unsigned i = told->n_refs++;

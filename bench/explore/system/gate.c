@@ -263,7 +263,6 @@ static void set_pending(struct lb_task *task, const struct lb_step *step)
     task->pending = (struct lb_step_record){.task = (uint8_t)task->number,
                                             .kind = (uint8_t)step->kind,
                                             .sql = step->sql,
-                                            .section = step->section,
                                             .params = params};
 }
 

@@ -178,7 +178,6 @@ static int take_lock(struct script *script, struct lb_error *err)
     struct lb_task *task = script->task;
     const struct lb_strategy_plan *plan = task->actor.plan;
     int r = LB_OK;
-    task->memory = &grant_of(script)->bag;
     if (lb_strategy_has(plan, LB_S_ENQUEUE))
         r = insist(script, lb_operate_enqueue, LB_STEP_POLL, err);
     if (r != LB_OK)
@@ -213,7 +212,6 @@ static int lock_round(struct script *script, uint32_t resource, struct lb_error 
         task->op.holds = false;
         r = lock_round(script, resource + 1, err);
         script->request.resource = resource;
-        task->memory = &grant_of(script)->bag;
         task->op.holds = task->has_it = true;
         r = r < 0 || r == LB_LOST ? r : LB_OK;
     }
@@ -597,7 +595,6 @@ int lb_task_script(struct lb_task *task, struct lb_error *err)
     const struct lb_explore_plan *plan = &task->testbed->plan;
     const struct lb_strategy_plan *strategy_plan = task->actor.plan;
     struct script script = {.task = task};
-    task->memory = &script.grants[0].bag;
     script.request.shared = task->number >= plan->workers - plan->readers;
     script.request.capacity = plan->capacity;
     snprintf(task->actor.name, sizeof task->actor.name, "w%u", task->number);
@@ -621,6 +618,5 @@ int lb_task_script(struct lb_task *task, struct lb_error *err)
     if (r >= 0 && r != LB_LOST && (task->role == LB_ROLE_WORKER || task->role == LB_ROLE_LATE) &&
         strategy_plan->program != NULL && lb_strategy_has(strategy_plan, LB_S_UNREGISTER))
         r = live(task, SIGNS_OFF, err);
-    task->memory = NULL;
     return r < 0 ? r : 0;
 }

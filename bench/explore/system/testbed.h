@@ -37,7 +37,7 @@ struct lb_step_record {
     int8_t answer;
     bool is_late;     /* was blocked, and answered in another's move */
     bool was_blocked; /* blocked, and never answered */
-    const char *sql, *native, *section;
+    const char *sql;
     size_t n_rows;
     int64_t n_changed;
     char *params, *rows; /* as text, when details are wanted */
@@ -156,9 +156,8 @@ struct lb_task {
     unsigned n_vain; /* refused tries since then that left the tables alike, times aside, ... */
     uint64_t left;   /* ... as this digest, with no other worker there */
 
-    const struct lb_bag *memory; /* of its script, while it is in one: what a lock's answers said */
-    char *story;                 /* its answers, without refused tries; NULL: not wanted */
-    size_t story_n, story_try;   /* bytes so far, and before the try under way */
+    char *story;               /* its answers, without refused tries; NULL: not wanted */
+    size_t story_n, story_try; /* bytes so far, and before the try under way */
 
     /* This move's. */
     struct lb_footprint touched;

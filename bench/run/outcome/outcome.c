@@ -61,12 +61,6 @@ int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outco
     if (outcome == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     const struct lb_scenario *scenario = plan->scenario;
-    snprintf(outcome->strategy, sizeof outcome->strategy, "%s", plan->strategy->name);
-    snprintf(outcome->engine, sizeof outcome->engine, "%s",
-             plan->strategy->no_database ? "-" : plan->target->db->name);
-    snprintf(outcome->target, sizeof outcome->target, "%s",
-             plan->strategy->no_database ? "-" : plan->target->label);
-    snprintf(outcome->scenario, sizeof outcome->scenario, "%s", scenario->name);
     outcome->config = *scenario;
     outcome->seed = plan->seed;
     describe_options(plan, outcome->options, sizeof outcome->options);

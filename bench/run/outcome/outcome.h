@@ -104,7 +104,6 @@ enum { LB_WARNINGS = 8 };
 
 /* The outcome of a run. Free with lb_outcome_free. */
 struct lb_outcome {
-    char strategy[64], engine[64], target[256], scenario[192];
     struct lb_scenario config;
     uint64_t seed;
     char options[512]; /* resolved options, "a=1 b=2" */

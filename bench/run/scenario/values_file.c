@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_VALUES = 10000000, FRACTION_DIGITS = 9 };
+enum { MOST_VALUES = 10000000 };
 #define NS_PER_S     INT64_C(1000000000)
 #define MOST_SECONDS INT64_C(9000000000)
 

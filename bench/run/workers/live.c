@@ -1,7 +1,6 @@
 /* Witnesses that need no log: see live.h. */
 #include "live.h"
 
-#include "clock.h"
 #include "shared.h"
 #include "watched.h"
 
@@ -31,7 +30,6 @@ struct lb_live {
     _Atomic uint64_t n_overlaps;
     /* Of the first overlap; written by whoever raises n_overlaps from 0. */
     uint32_t resource, first, second;
-    uint64_t at_ns;
     struct resource resources[];
 };
 
@@ -82,7 +80,6 @@ static void overlap(struct lb_live *live, uint32_t resource, uint32_t first, uin
     live->resource = resource;
     live->first = first;
     live->second = second;
-    live->at_ns = lb_now_ns();
 }
 
 /* The worker inside is unknown if only a count is kept. */
@@ -230,8 +227,7 @@ void lb_live_result(const struct lb_live *live, uint64_t wall_ns, struct lb_live
     *ret = (struct lb_live_witness){.n_overlaps = lb_live_overlaps(live),
                                     .resource = live->resource,
                                     .first = live->first,
-                                    .second = live->second,
-                                    .at_ns = live->at_ns};
+                                    .second = live->second};
     uint64_t n_updates = 0, n_counted = 0;
     for (uint32_t i = 0; i < live->n_workers; i++)
         n_updates += atomic_load_explicit(&live->tallies[i].updates, memory_order_relaxed);

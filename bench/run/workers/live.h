@@ -20,7 +20,6 @@ struct lb_live_witness {
     bool hold_sum_exceeds;   /* exclusive: sum of holds > wall time */
     uint32_t resource;       /* of the first overlap */
     uint32_t first, second;  /* workers of the first overlap */
-    uint64_t at_ns;
 };
 
 struct lb_live; /* shared by all workers of one process */

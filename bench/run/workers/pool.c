@@ -11,10 +11,10 @@ struct waiter {
 };
 
 struct lb_pool {
-    pthread_mutex_t lock;    /* protects the two lists */
-    struct lb_pooled *free;  /* empty while a worker waits */
-    struct waiter *first;    /* waiting workers, the longest wait first */
-    uint32_t n, n_connected; /* sessions; of these, opened so far */
+    pthread_mutex_t lock;   /* protects the two lists */
+    struct lb_pooled *free; /* empty while a worker waits */
+    struct waiter *first;   /* waiting workers, the longest wait first */
+    uint32_t n_connected;   /* sessions that were opened so far */
     struct lb_pooled pooled[];
 };
 
@@ -34,7 +34,6 @@ int lb_pool_new(struct lb_team *team, uint32_t n, struct lb_pool **ret_pool, str
     if (pool == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory for a pool of %u sessions", n);
     pthread_mutex_init(&pool->lock, NULL);
-    pool->n = n;
     int rc = 0;
     for (uint32_t i = 0; i < n && rc == 0; i++) {
         char role[32];
