@@ -343,7 +343,6 @@ bool lb_strategy_holds_in_tx(const struct lb_strategy_plan *plan);
 /* Items by state, as the queue's own statement counts them; answers as lb_runner_section. The
  * runner is of the plan's program, in a session that has no gate. */
 enum { LB_COUNTED = 4 };
-extern const char *const lb_count_names[LB_COUNTED]; /* "pending", "active", "done", "failed" */
 int lb_count_items(const struct lb_strategy_plan *plan, struct lb_runner *runner,
                    int64_t ret_counts[LB_COUNTED], struct lb_error *err);
 

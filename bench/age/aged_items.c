@@ -137,8 +137,10 @@ static int delay_all(struct lb_aged *aged, struct lb_actor *actor, int64_t first
                : lb_fail(err, LB_E_UNSUPPORTED, "no time of an item keeps it from being claimed");
 }
 
-int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_aged_state state,
-                       int64_t first, struct lb_error *err)
+/* Brings the items first to first + LB_AGED_ITEMS - 1 into the state. The queue has no other items.
+ * LB_E_UNSUPPORTED with the reason where the protocol has no such state. */
+static int make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_aged_state state,
+                      int64_t first, struct lb_error *err)
 {
     const struct lb_strategy_plan *plan = actor->plan;
     static const enum lb_section_name ends[LB_AGED_STATES] = {
@@ -179,7 +181,7 @@ int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space 
     if (r == 0 && statistics == LB_AGED_STALE)
         r = lb_aged_analyse(aged, err);
     if (r == 0)
-        r = lb_aged_make_items(aged, actor, state, first, err);
+        r = make_items(aged, actor, state, first, err);
     if (r == 0)
         r = lb_aged_learn(aged, first, LB_AGED_ITEMS, ret_has_rows, err);
     return r;

@@ -31,10 +31,6 @@ enum {
     LB_AGED_DELAY_MS = 86400000
 };
 
-/* Brings the items first to first + LB_AGED_ITEMS - 1 into the state. The queue has no other items.
- * LB_E_UNSUPPORTED with the reason where the protocol has no such state. */
-int lb_aged_make_items(struct lb_aged *aged, struct lb_actor *actor, enum lb_aged_state state,
-                       int64_t first, struct lb_error *err);
 /* Opens, makes the items, and learns: aged is then ready for lb_aged_fill, unless the items have
  * left no rows.  The strategy is set up, the actor open. */
 int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space *space,

@@ -1,7 +1,6 @@
 /* See array.h. */
 #include "array.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

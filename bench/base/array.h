@@ -10,11 +10,11 @@ struct lb_array {
     size_t n, room;
 };
 
-/* Room for one more item of size bytes; NULL: out of memory. The pointer is good until the next
- * push. */
-static inline void *lb_array_push(struct lb_array *array, size_t size);
+/* The slow path of lb_array_push: makes the array larger. */
 void *lb_array_grow(struct lb_array *array, size_t size);
 
+/* Room for one more item of size bytes; NULL: out of memory. The pointer is good until the next
+ * push. */
 static inline void *lb_array_push(struct lb_array *array, size_t size)
 {
     if (__builtin_expect(array->n == array->room, 0))

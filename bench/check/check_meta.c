@@ -10,10 +10,8 @@
 enum { MOST_RESOURCES = 1 << 28, MOST_TICK_MS = 3600000 };
 
 /* Appends like snprintf; *used grows past size when buf is full. */
-static void append(char *buf, size_t size, size_t *used, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static void append(char *buf, size_t size, size_t *used, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static void append(char *buf, size_t size, size_t *used,
+                                                         const char *format, ...)
 {
     va_list args;
     va_start(args, format);

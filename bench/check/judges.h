@@ -17,24 +17,17 @@ int lb_sort(struct lb_key *keys, size_t n);
 /* Judges a lock of which nothing needs a closer look, and sets c->is_calm; or leaves the case as it
  * is. */
 int lb_judge_calm_lock(struct lb_case *c);
-int lb_judge_exclusive(struct lb_case *c);
 /* Before the cores are judged. */
 int lb_orders_open(struct lb_case *c);
 /* What only the order of operations shows: releases of another's hold, and how many violations of
  * exclusive more: owner.c. After the cores have been judged. */
 int lb_judge_orders(struct lb_case *c, uint64_t *ret_n_exceeded);
-int lb_judge_permits(struct lb_case *c);
-int lb_judge_fenced(struct lb_case *c);
 int lb_judge_lock_fifo(struct lb_case *c);
 /* Once the logs were read. 0 or LB_E_MEMORY. */
 int lb_attributes_sort(struct lb_case *c);
-int lb_judge_items(struct lb_case *c);
-int lb_judge_loss(struct lb_case *c);
-int lb_judge_queue_fifo(struct lb_case *c);
 /* The ids of one class, by number: the keys' indexes. Says also what cannot be told. */
 int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n);
 int lb_judge_recovery(struct lb_case *c);
-int lb_judge_item_deaths(struct lb_case *c);
 /* Progress of items, where the model asks for it. */
 void lb_judge_item_waits(struct lb_case *c);
 /* Who died, by its claim or grant; the next one, if there was one; and words for both. */

@@ -499,7 +499,9 @@ static int end_sessions(struct lb_case *c)
     return rc;
 }
 
-uint64_t lb_world_recovered(const struct lb_case *c, uint64_t death)
+/* The earliest time at which a recovery can have freed what the dead of that time held; LB_NEVER.
+ */
+static uint64_t recovered_at(const struct lb_case *c, uint64_t death)
 {
     const struct lb_world_event *world = c->world.items;
     uint64_t best = LB_NEVER;
@@ -524,7 +526,7 @@ int lb_world_apply(struct lb_case *c)
         hold->end = for_ever < c->known_ns ? for_ever : c->known_ns;
         if (facts->death_ns != LB_NEVER) {
             hold->is_dead = 1;
-            uint64_t recovered = lb_world_recovered(c, facts->gone_ns);
+            uint64_t recovered = recovered_at(c, facts->gone_ns);
             if (recovered < hold->end)
                 hold->end = recovered;
         } else if (!whole) {

@@ -14,12 +14,9 @@ const char *lb_plan_verdict_name(enum lb_plan_verdict verdict)
     return names[verdict];
 }
 
-static struct lb_plan_answer *add(struct lb_plan *plan, const char *question,
-                                  enum lb_plan_verdict verdict, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-static struct lb_plan_answer *add(struct lb_plan *plan, const char *question,
-                                  enum lb_plan_verdict verdict, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static struct lb_plan_answer *
+add(struct lb_plan *plan, const char *question, enum lb_plan_verdict verdict, const char *format,
+    ...)
 {
     struct lb_plan_answer *answer = &plan->answers[plan->n_answers++];
     va_list args;

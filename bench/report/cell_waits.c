@@ -3,13 +3,13 @@
 
 #include "json_object.h"
 
-#include <math.h>
 #include <string.h>
 
 enum { MOST_RUNS = 32 }; /* the runs of one cell count together */
 #define LEVEL 0.95
 
-struct lb_estimate lb_waits_served(const struct lb_wait_row *const *rows, size_t n)
+/* What a tenant got of its fair share, with its 95 % interval; NAN: it had no work. */
+static struct lb_estimate served_of(const struct lb_wait_row *const *rows, size_t n)
 {
     double served[MOST_RUNS * LB_WAIT_BLOCKS], due[MOST_RUNS * LB_WAIT_BLOCKS];
     size_t n_blocks = 0;
@@ -32,7 +32,7 @@ static json_t *row_json(const struct lb_wait_row *row, enum lb_waits_by by)
     lb_put_count(&object, "wait_p95_ns", row->p95_ns);
     lb_put_count(&object, "wait_max_ns", row->max_ns);
     if (by == LB_BY_TENANT) {
-        struct lb_estimate served = lb_waits_served(&row, 1);
+        struct lb_estimate served = served_of(&row, 1);
         lb_put(&object, "served", lb_estimate_json(&served));
     }
     return lb_object_end(&object);
@@ -105,7 +105,7 @@ bool lb_waits_of(const struct lb_cell *cell, enum lb_waits_by by, size_t place,
     waits.p50_ns = (uint64_t)lb_stats_quantile(p50, n, 0.5);
     waits.p95_ns = (uint64_t)lb_stats_quantile(p95, n, 0.5);
     waits.rate = seconds > 0 ? (double)waits.n_claimed / seconds : 0;
-    waits.served = lb_waits_served(rows, n);
+    waits.served = served_of(rows, n);
     *ret_waits = waits;
     return true;
 }

@@ -5,8 +5,6 @@
 #include "report.h"
 #include "stats.h"
 
-/* What a tenant got of its fair share, with its 95 % interval; NAN: it had no work. */
-struct lb_estimate lb_waits_served(const struct lb_wait_row *const *rows, size_t n);
 /* {"tenant": [...], "priority": [...]}: without items of that kind, []. */
 struct json_t *lb_waits_json(const struct lb_waits waits[LB_WAITS_BY]);
 

@@ -9,7 +9,6 @@
 
 #include "plan.h"
 #include "price.h"
-#include "run.h"
 
 #include <stdio.h>
 

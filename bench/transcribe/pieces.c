@@ -54,7 +54,8 @@ struct lb_piece lb_piece_next(struct lb_piece_reader *reader)
     }
 }
 
-bool lb_piece_follows(struct lb_piece_reader reader, const char *words)
+/* Are these the next words, with one blank between two of them? */
+static bool follows(struct lb_piece_reader reader, const char *words)
 {
     while (*words != '\0') {
         size_t n = strcspn(words, " ");
@@ -69,7 +70,7 @@ bool lb_piece_follows(struct lb_piece_reader reader, const char *words)
 static bool has_words(struct lb_piece_reader reader, const char *words)
 {
     do {
-        if (lb_piece_follows(reader, words))
+        if (follows(reader, words))
             return true;
     } while (lb_piece_word(&reader).kind != LB_PIECE_END);
     return false;
@@ -82,7 +83,7 @@ static struct lb_piece_reader reader_of(const struct lb_part *part)
 
 bool lb_part_begins(const struct lb_part *part, const char *words)
 {
-    return lb_piece_follows(reader_of(part), words);
+    return follows(reader_of(part), words);
 }
 
 bool lb_part_has(const struct lb_part *part, const char *words)
@@ -95,17 +96,17 @@ static bool is_left_to_others(struct lb_parts *parts, struct lb_piece_reader rea
 {
     static const char *const ends[] = {"commit", "end", "rollback", "abort"};
     static const char *const drivers[] = {"deallocate", "discard", "close"};
-    if (lb_piece_follows(reader, "begin") || lb_piece_follows(reader, "start transaction")) {
+    if (follows(reader, "begin") || follows(reader, "start transaction")) {
         parts->begins = true;
         parts->is_serializable |= has_words(reader, "serializable");
         parts->is_repeatable |= has_words(reader, "repeatable read");
         return true;
     }
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        if (lb_piece_follows(reader, ends[i]))
+        if (follows(reader, ends[i]))
             return !has_words(reader, "to");
     for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
-        if (lb_piece_follows(reader, drivers[i]))
+        if (follows(reader, drivers[i]))
             return true;
     return false;
 }

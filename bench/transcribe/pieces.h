@@ -43,8 +43,6 @@ struct lb_piece lb_piece_next(struct lb_piece_reader *reader);
 /* The next one that is no blank. */
 struct lb_piece lb_piece_word(struct lb_piece_reader *reader);
 bool lb_piece_is_blank(struct lb_piece piece);
-/* Are these the next words, with one blank between two of them? */
-bool lb_piece_follows(struct lb_piece_reader reader, const char *words);
 /* Has the part these words at its begin, or one behind the other anywhere? */
 bool lb_part_begins(const struct lb_part *part, const char *words);
 bool lb_part_has(const struct lb_part *part, const char *words);

@@ -423,7 +423,7 @@ static void describe_over(struct lb_case *c)
                     lb_at(c, hold->start, at, sizeof at));
 }
 
-int lb_judge_exclusive(struct lb_case *c)
+static int judge_exclusive(struct lb_case *c)
 {
     struct lb_measures *measures = &c->out->measures;
     struct lb_finding *finding = lb_finding_of(c, LB_G_EXCLUSIVE);
@@ -456,4 +456,4 @@ int lb_judge_exclusive(struct lb_case *c)
 }
 
 const struct lb_guarantee_kind lb_guarantee_exclusive = {
-    .judge_lock = lb_judge_exclusive, .has_shortcut = true, .nothing = "nothing was granted"};
+    .judge_lock = judge_exclusive, .has_shortcut = true, .nothing = "nothing was granted"};

@@ -425,7 +425,7 @@ static int judge_grants(struct lb_case *c)
     return rc;
 }
 
-int lb_judge_fenced(struct lb_case *c)
+static int judge_fenced(struct lb_case *c)
 {
     const struct tokens writes = {c, c->writes.items, c->writes.n, false};
     int rc = c->has_tokens ? judge_grants(c) : 0;
@@ -433,8 +433,8 @@ int lb_judge_fenced(struct lb_case *c)
     return rc != 0 || writes.n == 0 ? rc : judge_pairs(&writes);
 }
 
-const struct lb_guarantee_kind lb_guarantee_fenced = {.judge_lock = lb_judge_fenced,
-                                                      .judge_queue = lb_judge_fenced,
+const struct lb_guarantee_kind lb_guarantee_fenced = {.judge_lock = judge_fenced,
+                                                      .judge_queue = judge_fenced,
                                                       .is_last = true,
                                                       .needs_no_grant = true,
                                                       .nothing = "no token was seen"};

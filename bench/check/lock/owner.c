@@ -404,7 +404,7 @@ static int judge_owner(struct lb_case *c)
 }
 
 const struct lb_guarantee_kind lb_guarantee_owner_release = {
-    .judge_lock = judge_owner, /* of queues: lb_judge_items */
+    .judge_lock = judge_owner, /* of queues: items.c */
     .has_shortcut = true,
     .nothing = "nothing was released",
     .doubts = 1u << LB_DOUBT_ROWS};

@@ -298,7 +298,7 @@ static void judge_one(struct holders *holders, const struct lb_asked *asked)
                     asked->resource, held);
 }
 
-int lb_judge_permits(struct lb_case *c)
+static int judge_permits(struct lb_case *c)
 {
     const struct lb_asked *asked = c->asked.items;
     struct holders holders = {.c = c};
@@ -323,6 +323,6 @@ int lb_judge_permits(struct lb_case *c)
 }
 
 const struct lb_guarantee_kind lb_guarantee_permits = {
-    .judge_lock = lb_judge_permits,
+    .judge_lock = judge_permits,
     .has_shortcut = true,
     .nothing = "the count was not read when all was quiet"};

@@ -208,7 +208,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     return 0;
 }
 
-int lb_judge_item_deaths(struct lb_case *c)
+static int judge_deaths(struct lb_case *c)
 {
     struct lb_array took = {0};
     int rc = 0;
@@ -256,7 +256,7 @@ static const char *overrule(const struct lb_case *c, char *buf, size_t size)
 }
 
 const struct lb_guarantee_kind lb_guarantee_recovery = {.judge_lock = lb_judge_recovery,
-                                                        .judge_queue = lb_judge_item_deaths,
+                                                        .judge_queue = judge_deaths,
                                                         .has_shortcut = true,
                                                         .cannot_say = cannot_say,
                                                         .overrule = overrule};

@@ -4,7 +4,6 @@
  *
  * A claim of unknown outcome may have had the item.
  */
-#include "guarantee_kind.h"
 #include "judges.h"
 #include "scan_logs.h"
 

@@ -307,7 +307,7 @@ static int judge_all(struct judge *judge)
 }
 
 /* c->items are in order of log and event; sorted by id, they still are within one id. */
-int lb_judge_items(struct lb_case *c)
+static int judge_items(struct lb_case *c)
 {
     struct lb_item_world world = {.longest = 0};
     struct judge judge = {.c = c,
@@ -336,6 +336,6 @@ int lb_judge_items(struct lb_case *c)
     return rc;
 }
 
-const struct lb_guarantee_kind lb_guarantee_no_duplicate = {.judge_queue = lb_judge_items,
+const struct lb_guarantee_kind lb_guarantee_no_duplicate = {.judge_queue = judge_items,
                                                             .nothing = "nothing was claimed"};
 const struct lb_guarantee_kind lb_guarantee_once = {.nothing = "nothing was claimed"};

@@ -195,7 +195,7 @@ static bool is_given_up(const struct lb_case *c, const struct lb_id *id)
     return most > 0 && id->is_claimed && 2 * id->n_claims >= most;
 }
 
-int lb_judge_loss(struct lb_case *c)
+static int judge_loss(struct lb_case *c)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
     const struct lb_id *first = NULL;
@@ -242,7 +242,7 @@ static const char *cannot_say(const struct lb_case *c)
     return !c->model->drained ? "the queue was not drained" : NULL;
 }
 
-const struct lb_guarantee_kind lb_guarantee_no_loss = {.judge_queue = lb_judge_loss,
+const struct lb_guarantee_kind lb_guarantee_no_loss = {.judge_queue = judge_loss,
                                                        .cannot_say = cannot_say,
                                                        .nothing = "nothing was put",
                                                        .doubts = 1u << LB_DOUBT_ATTEMPTS |

@@ -348,7 +348,7 @@ static int is_suspect(const struct lb_case *c, struct slices *slices)
     return rc;
 }
 
-int lb_judge_queue_fifo(struct lb_case *c)
+static int judge_queue_fifo(struct lb_case *c)
 {
     struct slices slices;
     uint64_t from = UINT64_MAX, to = 0, n_claimed = 0;
@@ -386,6 +386,6 @@ static const char *cannot_say(const struct lb_case *c)
 }
 
 const struct lb_guarantee_kind lb_guarantee_fifo = {.judge_lock = lb_judge_lock_fifo,
-                                                    .judge_queue = lb_judge_queue_fifo,
+                                                    .judge_queue = judge_queue_fifo,
                                                     .has_shortcut = true,
                                                     .cannot_say = cannot_say};

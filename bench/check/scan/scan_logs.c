@@ -12,7 +12,6 @@
  * died: its outcome is unknown, as for info, but for ever.
  */
 #include "scan_logs.h"
-#include "judges.h"
 
 #include <stdlib.h>
 

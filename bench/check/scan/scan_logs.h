@@ -144,9 +144,6 @@ int lb_world_apply(struct lb_case *c);
 void lb_world_deaths(struct lb_case *c);
 /* Before lb_world_session_end: sorts what it looks up. */
 int lb_world_sessions(struct lb_case *c);
-/* The earliest time at which a recovery can have freed what the dead of that time held; LB_NEVER.
- */
-uint64_t lb_world_recovered(const struct lb_case *c, uint64_t death);
 /* The earliest time at which the session that a note speaks of can have ended. */
 uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note);
 

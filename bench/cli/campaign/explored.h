@@ -8,7 +8,6 @@
 
 #include "args.h"
 #include "explore.h"
-#include "run.h"
 
 /* Adds a cell for each strategy, target and settings among the report's cells that has statements.
  * 0 or LB_E_MEMORY. */

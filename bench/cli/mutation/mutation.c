@@ -605,6 +605,13 @@ void lb_mutation_release(struct lb_mutation *m)
     lb_shared_free(m->shared, m->shared_size);
 }
 
+static void count_verdicts(struct lb_mutation *m)
+{
+    memset(m->counts, 0, sizeof m->counts);
+    for (size_t i = 0; i < m->mutants.n; i++)
+        m->counts[m->judged[i].need]++;
+}
+
 int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
 {
     int r = lb_mutation_questions(m, err);
@@ -622,7 +629,7 @@ int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
         r = explore_missed(m, err);
     if (r == 0 && !m->is_accused)
         r = judge_pairs(m, err);
-    lb_mutation_count(m);
+    count_verdicts(m);
     if (r == 0 && !m->is_accused)
         r = judge_costs(m, err);
     if (r == 0 && !m->is_accused)
@@ -631,15 +638,8 @@ int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
         r = lb_mutation_in_parts(m, search_claims, err);
     if (m->is_shown)
         fputs("\r\033[K", stderr);
-    lb_mutation_count(m);
+    count_verdicts(m);
     return r;
-}
-
-void lb_mutation_count(struct lb_mutation *m)
-{
-    memset(m->counts, 0, sizeof m->counts);
-    for (size_t i = 0; i < m->mutants.n; i++)
-        m->counts[m->judged[i].need]++;
 }
 
 double lb_mutation_share(const struct lb_mutation *m)

@@ -109,15 +109,11 @@ struct lb_mutation {
 /* Judges all mutants within the time. 0, or an error; is_accused: nothing was judged. */
 int lb_mutation_judge(struct lb_mutation *mutation, struct lb_error *err);
 void lb_mutation_release(struct lb_mutation *mutation); /* the verdicts */
-/* Counts the verdicts. */
-void lb_mutation_count(struct lb_mutation *mutation);
 /* The share of those that were distinguished, from 0 to 1. */
 double lb_mutation_share(const struct lb_mutation *mutation);
 
 void lb_mutation_print(const struct lb_mutation *mutation, FILE *out);
 void lb_mutation_print_tap(const struct lb_mutation *mutation, FILE *out);
 int lb_mutation_print_json(const struct lb_mutation *mutation, FILE *out, struct lb_error *err);
-/* The sentence below the table, of several lines at most. */
-void lb_mutation_sum_up(const struct lb_mutation *mutation, char *buf, size_t size);
 
 #endif

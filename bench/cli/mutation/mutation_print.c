@@ -12,7 +12,8 @@ static const char *words_of(enum lb_need need)
     return words[need];
 }
 
-void lb_mutation_sum_up(const struct lb_mutation *m, char *buf, size_t size)
+/* The sentence below the table, of several lines at most. */
+static void sum_up(const struct lb_mutation *m, char *buf, size_t size)
 {
     const size_t *counts = m->counts;
     size_t n = (size_t)snprintf(buf, size,
@@ -63,7 +64,7 @@ void lb_mutation_print(const struct lb_mutation *m, FILE *out)
     fprintf(out, "%s on %s\n", m->strategy.name, m->place->target.label);
     for (size_t i = 0; i < m->mutants.n; i++)
         print_one(m, i, out);
-    lb_mutation_sum_up(m, sum, sizeof sum);
+    sum_up(m, sum, sizeof sum);
     fprintf(out, "%s\n", sum);
 }
 
@@ -97,7 +98,7 @@ void lb_mutation_print_tap(const struct lb_mutation *m, FILE *out)
         if (judged->witness[0] != '\0')
             fprintf(out, "# %s\n# again: %s\n", judged->witness, judged->again);
     }
-    lb_mutation_sum_up(m, sum, sizeof sum);
+    sum_up(m, sum, sizeof sum);
     fprintf(out, "# %s\n", sum);
 }
 
@@ -143,7 +144,7 @@ int lb_mutation_print_json(const struct lb_mutation *m, FILE *out, struct lb_err
     struct lb_object object = lb_object_new(), counts = lb_object_new(), list = lb_list_new(),
                      questions = lb_list_new();
     char sum[400];
-    lb_mutation_sum_up(m, sum, sizeof sum);
+    sum_up(m, sum, sizeof sum);
     for (size_t i = 0; i < m->n_questions; i++)
         if (m->questions[i].cell.is_explored && m->questions[i].is_usable)
             lb_add(&questions, question_json(&m->questions[i]));

@@ -1,8 +1,6 @@
 /* The questions that mutants are asked: see mutation_ask.h. */
 #include "mutation_ask.h"
 
-#include "outlook.h"
-
 #include <stdlib.h>
 #include <string.h>
 

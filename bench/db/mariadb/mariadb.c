@@ -14,7 +14,6 @@
  * /kb/en/information-schema-innodb_trx-table/.
  */
 #include "aging.h"
-#include "exploring.h"
 #include "leash.h"
 #include "mariadb_conn.h"
 #include "mariadb_wire.h"

@@ -1,6 +1,5 @@
 /* Queries to a MariaDB server about itself and other sessions. */
 #include "mariadb_conn.h"
-#include "mariadb_wire.h"
 #include "proc.h"
 
 #include <errmsg.h>

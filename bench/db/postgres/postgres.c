@@ -11,7 +11,6 @@
  */
 #include "aging.h"
 #include "clock.h"
-#include "exploring.h"
 #include "postgres_replica.h"
 #include "postgres_send.h"
 

@@ -5,8 +5,6 @@
  */
 #include "postgres_send.h"
 
-#include "exploring.h"
-
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
  * time.
  */
 #include "program_building.h"
-#include "program_features.h"
 
 #include "nearest.h"
 

@@ -18,7 +18,6 @@
 #include "aging.h"
 #include "clock.h"
 #include "db.h"
-#include "exploring.h"
 #include "leash.h"
 #include "result_rows.h"
 #include "sqlite_clock.h"

@@ -3,7 +3,6 @@
 
 #include "nearest.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

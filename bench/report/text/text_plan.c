@@ -5,7 +5,6 @@
 #include "text.h"
 #include "units.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "text.h"
 
 #include "append.h"
-#include "table.h"
 #include "untested.h"
 
 #include <stdio.h>

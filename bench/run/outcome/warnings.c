@@ -15,10 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static void warn(struct lb_outcome *outcome, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void warn(struct lb_outcome *outcome, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void warn(struct lb_outcome *outcome,
+                                                       const char *format, ...)
 {
     va_list args;
     if (outcome->n_warnings == LB_WARNINGS)

@@ -1,8 +1,6 @@
 /* Collects the results of the other ranks, once all workers have ended: see peers.h. */
 #include "peers.h"
 
-#include "clock.h"
-
 #include <stdlib.h>
 
 static void pull(struct lb_active_run *run, uint32_t rank)

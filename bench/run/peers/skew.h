@@ -6,7 +6,7 @@
 #ifndef LB_SKEW_H
 #define LB_SKEW_H
 
-#include "link.h"
+#include <stdint.h>
 
 /* Zeroed: none. */
 struct lb_skew {

@@ -7,7 +7,6 @@
 #include "db.h"
 #include "fault_list.h"
 #include "program.h"
-#include "random.h"
 #include "stage.h"
 
 enum lb_backoff { LB_BACKOFF_FIXED, LB_BACKOFF_EXPONENTIAL, LB_BACKOFF_JITTER };
