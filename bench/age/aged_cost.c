@@ -58,18 +58,10 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
     return 0;
 }
 
-static void after(void *arg, const struct lb_step *step, int answer, const struct lb_rows *rows)
-{
-    (void)arg;
-    (void)step;
-    (void)answer;
-    (void)rows;
-}
-
 void lb_aged_cost_watch(struct lb_aged_cost *cost, const struct lb_program *program,
                         struct lb_session *session)
 {
-    static const struct lb_gate gate = {.before = before, .after = after, .split_autocommit = true};
+    static const struct lb_gate gate = {.before = before, .split_autocommit = true};
     *cost = (struct lb_aged_cost){.program = program, .session = session};
     session->gate = &gate;
     session->gate_arg = cost;

@@ -122,7 +122,7 @@ static int step_end(struct lb_session *session, const struct lb_step *step, int 
     /* An error may end the connection as well: the next operation then answers LB_LOST. */
     if (answer == LB_LOST || (session->used != NULL && lb_conn_head(session->used)->lost))
         discard_conns(session);
-    if (session->gate != NULL)
+    if (session->gate != NULL && session->gate->after != NULL)
         session->gate->after(session->gate_arg, step, answer, answer == LB_OK ? rows : NULL);
     return answer;
 }
@@ -131,7 +131,7 @@ static int step_end(struct lb_session *session, const struct lb_step *step, int 
 static int step_begin(struct lb_session *session, const struct lb_step *step, struct lb_error *err)
 {
     session->used = step->on_replica ? session->replica : session->conn;
-    if (session->gate != NULL) {
+    if (session->gate != NULL && session->gate->before != NULL) {
         int r = session->gate->before(session->gate_arg, step, err);
         if (r < 0)
             return r;
@@ -240,30 +240,28 @@ int lb_session_begin(struct lb_session *session, enum lb_begin mode, struct lb_e
     return step_end(session, &step, r, NULL);
 }
 
+static int end_tx(struct lb_session *session, const struct lb_step *step,
+                  int (*end)(struct lb_conn *conn, struct lb_error *err), struct lb_error *err)
+{
+    int r = step_begin(session, step, err);
+    if (r != 0)
+        return r;
+    r = end(session->conn, err);
+    if (r == LB_OK)
+        session->in_tx = false;
+    return step_end(session, step, r, NULL);
+}
+
 int lb_session_commit(struct lb_session *session, struct lb_error *err)
 {
     static const struct lb_step step = {.kind = LB_STEP_COMMIT, .sql = "COMMIT"};
-    int r = step_begin(session, &step, err);
-    if (r != 0)
-        return r;
-    r = session->db->commit(session->conn, err);
-    if (r == LB_OK)
-        session->in_tx = false;
-    return step_end(session, &step, r, NULL);
+    return end_tx(session, &step, session->db->commit, err);
 }
 
 int lb_session_rollback(struct lb_session *session, struct lb_error *err)
 {
     static const struct lb_step step = {.kind = LB_STEP_ROLLBACK, .sql = "ROLLBACK"};
-    if (!session->in_tx)
-        return LB_OK;
-    int r = step_begin(session, &step, err);
-    if (r != 0)
-        return r;
-    r = session->db->rollback(session->conn, err);
-    if (r == LB_OK)
-        session->in_tx = false;
-    return step_end(session, &step, r, NULL);
+    return session->in_tx ? end_tx(session, &step, session->db->rollback, err) : LB_OK;
 }
 
 int lb_session_pass(struct lb_session *session, enum lb_step_kind kind, struct lb_error *err)
@@ -272,8 +270,8 @@ int lb_session_pass(struct lb_session *session, enum lb_step_kind kind, struct l
     if (gate == NULL)
         return LB_OK;
     struct lb_step step = {.kind = kind};
-    int r = gate->before(session->gate_arg, &step, err);
-    if (r >= 0)
+    int r = gate->before != NULL ? gate->before(session->gate_arg, &step, err) : LB_OK;
+    if (r >= 0 && gate->after != NULL)
         gate->after(session->gate_arg, &step, r, NULL);
     return r;
 }

@@ -32,7 +32,7 @@ struct lb_step {
     bool on_replica; /* executed by itself on the replica, outside of any open transaction */
 };
 
-/* Step control. Both functions are called by the session's thread. */
+/* Step control. Both functions are called by the session's thread; NULL: nothing is done there. */
 struct lb_gate {
     /* Before the step; may block until a scheduler lets it go. Returns 0, or a negative error to
      * end the worker (LB_E_INTERRUPTED), or a positive enum lb_answer to answer the step with

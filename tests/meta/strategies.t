@@ -29,7 +29,7 @@ for my $name (@names) {
     my $needs_sql = $code !~ /\.no_database = true/;
     is(scalar(@{[glob "$source/sql/$name/*.sql"]}) > 0 ? 1 : 0, $needs_sql ? 1 : 0, "$name has its statements, if it needs any");
 }
-my %helper = map { $_ => 1 } qw(batch count find free_permits ordinary pipeline replication);
+my %helper = map { $_ => 1 } qw(batch count find ordinary pipeline replication);
 for my $path (glob "$source/strategies/*.c") {
     my ($name) = $path =~ m{([^/]+)\.c$};
     ok($is{$name =~ tr/_/-/r} || $helper{$name}, "strategies/$name.c is in the list");

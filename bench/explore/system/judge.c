@@ -3,7 +3,7 @@
 
 #include "clock.h"
 #include "facts.h"
-#include "free_permits.h"
+#include "strategy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,22 +148,12 @@ static int keep_pace(void *arg, const struct lb_step *step, struct lb_error *err
     return lb_testbed_state_time(testbed, &testbed->control, err);
 }
 
-void lb_testbed_ignore_answer(void *arg, const struct lb_step *step, int answer,
-                              const struct lb_rows *rows)
-{
-    (void)arg;
-    (void)step;
-    (void)answer;
-    (void)rows;
-}
-
 static const char *rewrite(void *arg, const char *native)
 {
     return lb_testbed_native(arg, native);
 }
 
-static const struct lb_gate drain_gate = {
-    .before = keep_pace, .after = lb_testbed_ignore_answer, .rewrite = rewrite};
+static const struct lb_gate drain_gate = {.before = keep_pace, .rewrite = rewrite};
 
 /* All workers have ended. Time ends the leases of the dead, and an operator frees what they have.
  * A freed item may be due some time later. */

@@ -332,9 +332,6 @@ bool lb_testbed_returns(const struct lb_testbed *testbed);
 
 /* The statement as it is executed while the clock can be moved. */
 const char *lb_testbed_native(struct lb_testbed *testbed, const char *native);
-/* For a gate that does nothing after a statement. */
-void lb_testbed_ignore_answer(void *arg, const struct lb_step *step, int answer,
-                              const struct lb_rows *rows);
 
 /* gate.c */
 void lb_gate_of_testbed(struct lb_gate *gate);

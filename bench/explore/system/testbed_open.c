@@ -487,8 +487,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     lb_log_in_memory(&testbed->control_log, testbed->n_tasks, testbed->control_events,
                      LB_TASK_EVENTS);
-    testbed->setup_gate = (struct lb_gate){
-        .before = remember, .after = lb_testbed_ignore_answer, .rewrite = rewrite_for_setup};
+    testbed->setup_gate = (struct lb_gate){.before = remember, .rewrite = rewrite_for_setup};
     testbed->control.gate = &testbed->setup_gate;
     testbed->control.gate_arg = testbed;
     testbed->plan_before = testbed->strategy_plan;

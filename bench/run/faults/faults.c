@@ -98,15 +98,7 @@ static int before(void *arg, const struct lb_step *step, struct lb_error *err)
     return lb_fault_kinds[worker->team->scenario->fault]->before(worker, err);
 }
 
-static void after(void *arg, const struct lb_step *step, int answer, const struct lb_rows *rows)
-{
-    (void)arg;
-    (void)step;
-    (void)answer;
-    (void)rows;
-}
-
-static const struct lb_gate fault_gate = {.before = before, .after = after};
+static const struct lb_gate fault_gate = {.before = before};
 
 static void opened(struct lb_worker *worker)
 {

@@ -3,7 +3,7 @@
 
 #include "clock.h"
 #include "control.h"
-#include "free_permits.h"
+#include "strategy.h"
 
 #include <time.h>
 
