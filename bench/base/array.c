@@ -17,11 +17,24 @@ void *lb_array_grow(struct lb_array *array, size_t size)
 
 void *lb_array_add(void *items, size_t *n, size_t size)
 {
-    void *old;
-    memcpy(&old, items, sizeof old);
-    void *grown = realloc(old, (*n + 1) * size);
-    if (grown == NULL)
+    void *grown;
+    if (!lb_array_extend(items, n, size, *n + 1))
         return NULL;
+    memcpy(&grown, items, sizeof grown);
+    return (char *)grown + size * (*n - 1);
+}
+
+bool lb_array_extend(void *items, size_t *n, size_t size, size_t least)
+{
+    void *old;
+    if (least <= *n)
+        return true;
+    memcpy(&old, items, sizeof old);
+    void *grown = realloc(old, least * size);
+    if (grown == NULL)
+        return false;
     memcpy(items, &grown, sizeof grown);
-    return memset((char *)grown + size * (*n)++, 0, size);
+    memset((char *)grown + size * *n, 0, (least - *n) * size);
+    *n = least;
+    return true;
 }

@@ -2,6 +2,7 @@
 #ifndef LB_ARRAY_H
 #define LB_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Zeroed to begin with; the owner frees items. */
@@ -25,5 +26,7 @@ static inline void *lb_array_push(struct lb_array *array, size_t size)
 /* The same for short arrays, which grow one by one: items is the address of the pointer to them.
  * The new item is zeroed, and counted. */
 void *lb_array_add(void *items, size_t *n, size_t size);
+/* Makes *n at least `least`. The new items are zeroed. False: out of memory. */
+bool lb_array_extend(void *items, size_t *n, size_t size, size_t least);
 
 #endif

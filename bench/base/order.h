@@ -7,6 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+static inline uint64_t lb_min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t lb_max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* For qsort and bsearch. */
 int lb_order_u32(const void *a, const void *b);
 int lb_order_u64(const void *a, const void *b);

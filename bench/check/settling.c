@@ -20,6 +20,7 @@
  */
 #include "settled.h"
 
+#include "array.h"
 #include "items.h"
 #include "judges.h"
 
@@ -470,24 +471,13 @@ static void drop(struct settling *s)
     }
 }
 
-static int grow_logs(struct lb_settled *settled, size_t n)
-{
-    if (n <= settled->n_logs)
-        return 0;
-    struct lb_settled_log *logs = realloc(settled->logs, n * sizeof *logs);
-    if (logs == NULL)
-        return LB_E_MEMORY;
-    memset(logs + settled->n_logs, 0, (n - settled->n_logs) * sizeof *logs);
-    settled->logs = logs;
-    settled->n_logs = n;
-    return 0;
-}
-
 int lb_settle(struct lb_settled *settled, const struct lb_model *model, struct lb_settle_log *logs,
               size_t n_logs, uint64_t until_ns, struct lb_error *err)
 {
     struct settling s = {.settled = settled, .model = model, .logs = logs, .until_ns = until_ns};
-    int rc = grow_logs(settled, n_logs);
+    int rc = lb_array_extend(&settled->logs, &settled->n_logs, sizeof *settled->logs, n_logs)
+                 ? 0
+                 : LB_E_MEMORY;
     for (size_t i = 0; i < n_logs && rc == 0; i++) {
         s.log = (uint32_t)i;
         if (logs[i].n_seen >= LB_NONE)

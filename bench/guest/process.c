@@ -3,6 +3,7 @@
 
 #include "carrier.h"
 #include "clock.h"
+#include "order.h"
 #include "relay.h"
 #include "text_clean.h"
 
@@ -208,11 +209,6 @@ static void let_others(const struct pollfd *fds, size_t n, uint64_t deadline_ns)
     close(all);
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Waits for one of its pipes, and drives its relay. false: not by deadline_ns, or the relay has
  * ended. */
 static bool await(struct lb_guest_process *process, bool writing, uint64_t deadline_ns)
@@ -228,10 +224,10 @@ static bool await(struct lb_guest_process *process, bool writing, uint64_t deadl
         if (relay != NULL && !lb_relay_pump(relay))
             return false;
         if (relay != NULL && !writing && lb_carrier_is_here())
-            let_others(fds, FDS, sooner(lb_relay_due_ns(relay), deadline_ns));
+            let_others(fds, FDS, lb_min_u64(lb_relay_due_ns(relay), deadline_ns));
         uint64_t now_ns = lb_now_ns();
         uint64_t until_ns =
-            relay != NULL ? sooner(lb_relay_due_ns(relay), deadline_ns) : deadline_ns;
+            relay != NULL ? lb_min_u64(lb_relay_due_ns(relay), deadline_ns) : deadline_ns;
         uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
         struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
                                 .tv_nsec = (long)(left_ns % 1000000000)};

@@ -6,6 +6,8 @@
  */
 #include "metrics.h"
 
+#include "array.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,14 +54,8 @@ void lb_metrics_free(struct lb_metrics *metrics)
 static int make_series(struct lb_metrics *metrics, size_t number,
                        const struct lb_metrics_case *name, struct lb_error *err)
 {
-    if (number >= metrics->n) {
-        struct series *grown = realloc(metrics->all, (number + 1) * sizeof *grown);
-        if (grown == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
-        memset(grown + metrics->n, 0, (number + 1 - metrics->n) * sizeof *grown);
-        metrics->all = grown;
-        metrics->n = number + 1;
-    }
+    if (!lb_array_extend(&metrics->all, &metrics->n, sizeof *metrics->all, number + 1))
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
     struct series *series = &metrics->all[number];
     if (series->strategy != NULL)
         return 0;

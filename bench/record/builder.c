@@ -1,6 +1,7 @@
 /* A history in memory: see builder.h. */
 #include "builder.h"
 
+#include "array.h"
 #include "view.h"
 
 #include <stdlib.h>
@@ -14,12 +15,8 @@ static struct lb_builder_log *log_of(struct lb_builder *builder, uint32_t number
         size_t size = builder->logs_size > 0 ? builder->logs_size : 16;
         while (size <= number)
             size *= 2;
-        struct lb_builder_log *logs = realloc(builder->logs, size * sizeof *logs);
-        if (logs == NULL)
+        if (!lb_array_extend(&builder->logs, &builder->logs_size, sizeof *builder->logs, size))
             return NULL;
-        memset(logs + builder->logs_size, 0, (size - builder->logs_size) * sizeof *logs);
-        builder->logs = logs;
-        builder->logs_size = size;
     }
     if (number >= builder->n_logs)
         builder->n_logs = number + 1u;

@@ -13,6 +13,8 @@
  */
 #include "item_limits.h"
 
+#include "order.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -49,16 +51,6 @@ struct judge {
     struct part *in_hand;  /* limit->most of them, and one more */
 };
 
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* --- violations --- */
 
 /* n claims together: the last one exceeds the limit. */
@@ -76,7 +68,7 @@ static void report(const struct judge *judge, const uint32_t *claims, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct lb_item_record *record = lb_item_record_of(ops, claims[i]);
         lb_witness_add(c, witness, record->log, record->event);
-        end = earlier(end, lb_item_ops_end(ops, claims[i]));
+        end = lb_min_u64(end, lb_item_ops_end(ops, claims[i]));
     }
     witness->at_ns = last->high;
     witness->overlap_ns = end != LB_NEVER && end > last->high ? end - last->high : 0;
@@ -142,7 +134,7 @@ static uint64_t recovered(const struct lb_item_ops *ops, const struct lb_item_re
         uint64_t from = has_beats && m->age_ms > 0 && m->high >= low
                             ? m->low
                             : lb_item_recovered_from(c, m, claim, renewal, 0);
-        end = earlier(end, later(from, low));
+        end = lb_min_u64(end, lb_max_u64(from, low));
     }
     return end;
 }
@@ -184,7 +176,7 @@ static void bring_forward(struct part *part, uint64_t to, uint32_t log, uint32_t
     uint32_t last = log == part->log ? position : 0;
     if (to < part->to || (to == part->to && last < part->last))
         part->last = last;
-    part->to = earlier(part->to, to);
+    part->to = lb_min_u64(part->to, to);
 }
 
 /* One part of a claim: from its answer, or a renewal's, to its earliest end. */
@@ -200,7 +192,7 @@ static struct part part_of(const struct range *item, uint32_t claim, uint32_t re
              (is_mine || (can_follow(op, begin) && is_strangers(item, op)))) ||
             (op->kind == LB_ITEM_EXPIRE && is_mine && op->arg == renewed) ||
             (op->kind == LB_ITEM_LOSE && is_mine && renewed <= op->arg))
-            bring_forward(&part, later(op->low, begin->low), op->log, op->position);
+            bring_forward(&part, lb_max_u64(op->low, begin->low), op->log, op->position);
     }
     uint32_t aged = renewed > 0 ? begin->arg : 0;
     uint64_t taken =
@@ -261,7 +253,7 @@ static int add_full(struct judge *judge, uint64_t from, uint64_t to)
     struct part *last =
         judge->full.n > 0 ? (struct part *)judge->full.items + judge->full.n - 1 : NULL;
     if (last != NULL && from < last->to) {
-        last->to = later(last->to, to);
+        last->to = lb_max_u64(last->to, to);
         return 0;
     }
     last = lb_array_push(&judge->full, sizeof *last);
@@ -451,7 +443,7 @@ static int judge_limit(struct judge *judge)
     struct lb_array places = {0};
     size_t n = keys != NULL ? list_items(judge, keys) : 0;
     judge->in_hand =
-        malloc(((size_t)earlier(judge->limit->most, c->items.n) + 2) * sizeof *judge->in_hand);
+        malloc(((size_t)lb_min_u64(judge->limit->most, c->items.n) + 2) * sizeof *judge->in_hand);
     int rc =
         keys == NULL || judge->in_hand == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
     judge->ops->purpose = LB_FOR_GROUP;

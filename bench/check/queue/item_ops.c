@@ -14,15 +14,7 @@
  */
 #include "item_ops.h"
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
+#include "order.h"
 
 /* The claim of a log that is being followed. */
 struct follow {
@@ -48,7 +40,7 @@ static int add_expiry(const struct follow *f, uint64_t low)
 {
     if (f->claim->lease_ms == 0 || f->ops->purpose == LB_FOR_EXECUTIONS)
         return 0;
-    return lb_item_ops_push(f->ops, &(struct lb_spec_op){.low = later(low, f->claim->low),
+    return lb_item_ops_push(f->ops, &(struct lb_spec_op){.low = lb_max_u64(low, f->claim->low),
                                                          .high = LB_NEVER,
                                                          .log = LB_NONE,
                                                          .about = f->number,
@@ -69,15 +61,16 @@ static int add_loss(const struct follow *f, const struct loss *loss)
     uint32_t last = 0;
     for (uint32_t i = f->number + 1; i < f->ops->array.n && i < loss->limit; i++)
         last = lb_item_op(f->ops, i)->kind == LB_ITEM_RENEW ? i + 1 : last;
-    return lb_item_ops_push(f->ops, &(struct lb_spec_op){.low = later(loss->low, f->claim->low),
-                                                         .high = LB_NEVER,
-                                                         .log = loss->log,
-                                                         .position = loss->position,
-                                                         .about = f->number,
-                                                         .last = last,
-                                                         .arg = loss->limit,
-                                                         .kind = LB_ITEM_LOSE,
-                                                         .repeats = true});
+    return lb_item_ops_push(f->ops,
+                            &(struct lb_spec_op){.low = lb_max_u64(loss->low, f->claim->low),
+                                                 .high = LB_NEVER,
+                                                 .log = loss->log,
+                                                 .position = loss->position,
+                                                 .about = f->number,
+                                                 .last = last,
+                                                 .arg = loss->limit,
+                                                 .kind = LB_ITEM_LOSE,
+                                                 .repeats = true});
 }
 
 /* The last renewal of the claim, plus 1, that can be of the session that was lost: none that was
@@ -223,9 +216,9 @@ static int add_claim(struct follow *f, size_t place)
     f->is_closed = f->is_ended = false;
     if (ops->n_claims++ == 0)
         ops->first = ops->gone = LB_NEVER;
-    ops->first = earlier(ops->first, e->low);
-    ops->gone = earlier(ops->gone, ops->c->logs[e->log].gone_ns);
-    ops->last = later(ops->last, e->high);
+    ops->first = lb_min_u64(ops->first, e->low);
+    ops->gone = lb_min_u64(ops->gone, ops->c->logs[e->log].gone_ns);
+    ops->last = lb_max_u64(ops->last, e->high);
     int rc = lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
                                                         .high = e->high,
                                                         .log = e->log,
@@ -247,11 +240,11 @@ static int add_renewal(struct follow *f, const struct lb_item_record *e)
         return add_expiry(f, is_told ? lb_lease_low(f->ops->c, e->low, e->lease_ms) : e->low);
     uint64_t low = is_told ? lb_lease_low(f->ops->c, e->low, e->lease_ms) : e->low;
     uint32_t number = next_number(f->ops);
-    f->expiry = is_told ? low : later(low, f->expiry);
+    f->expiry = is_told ? low : lb_max_u64(low, f->expiry);
     f->renewed = number + 1;
     if (is_told && !f->is_closed)
         f->aged = number + 1;
-    f->ops->last = later(f->ops->last, e->high);
+    f->ops->last = lb_max_u64(f->ops->last, e->high);
     int rc = lb_item_ops_push(
         f->ops, &(struct lb_spec_op){.low = e->low,
                                      .high = e->high,
@@ -289,7 +282,7 @@ static int add_end(struct follow *f, const struct lb_item_record *e, bool is_sha
         f->is_ended = is_certain;
     }
     if (e->high != LB_NEVER)
-        ops->last = later(ops->last, e->high);
+        ops->last = lb_max_u64(ops->last, e->high);
     bool is_spare = period == 0 && !is_once && ops->purpose == LB_FOR_ITEM;
     int rc =
         lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
@@ -392,8 +385,8 @@ static uint64_t old_enough(const struct lb_case *c, const struct lb_item_record 
     else if (beat > 0)
         from = lb_kept_off(c, beats[beat - 1].low, beats[beat - 1].safe_ms, age_ms);
     if (renewal != NULL)
-        from = later(from, lb_kept_off(c, renewal->low, renewal->lease_ms, age_ms));
-    return later(from, claim->low);
+        from = lb_max_u64(from, lb_kept_off(c, renewal->low, renewal->lease_ms, age_ms));
+    return lb_max_u64(from, claim->low);
 }
 
 uint64_t lb_item_recovered_from(const struct lb_case *c, const struct lb_moment *recovery,
@@ -402,8 +395,8 @@ uint64_t lb_item_recovered_from(const struct lb_case *c, const struct lb_moment 
 {
     uint64_t from = c->logs[claim->log].gone_ns;
     if (recovery->age_ms > 0)
-        from = earlier(from, old_enough(c, claim, renewal, beat, recovery->age_ms));
-    return recovery->high < from ? LB_NEVER : later(from, recovery->low);
+        from = lb_min_u64(from, old_enough(c, claim, renewal, beat, recovery->age_ms));
+    return recovery->high < from ? LB_NEVER : lb_max_u64(from, recovery->low);
 }
 
 bool lb_item_ops_recovers(const struct lb_object *object, uint32_t recovery,
@@ -426,10 +419,10 @@ static uint64_t recovers_from(const struct lb_item_ops *ops, const struct lb_mom
         c->beats.n > 0 || c->has_unsure_beats; /* then it may be older than the claim */
     uint64_t from = ops->gone;
     if (recovery->age_ms > 0)
-        from = earlier(from,
-                       has_beats ? ops->first : lb_lease_low(ops->c, ops->first, recovery->age_ms));
-    from = later(from, ops->first);
-    return recovery->high < from ? LB_NEVER : later(from, recovery->low);
+        from = lb_min_u64(from, has_beats ? ops->first
+                                          : lb_lease_low(ops->c, ops->first, recovery->age_ms));
+    from = lb_max_u64(from, ops->first);
+    return recovery->high < from ? LB_NEVER : lb_max_u64(from, recovery->low);
 }
 
 static int add_recoveries(struct lb_item_ops *ops, uint64_t most, bool *ret_asks_age)
@@ -478,7 +471,7 @@ static int add_beats_of(struct lb_item_ops *ops, uint32_t worker, uint64_t first
     size_t i = lb_beats_from(c, log, first);
     int rc = 0;
     for (uint64_t last = 0; i > 0 && beats[i - 1].log == log && beats[i - 1].high >= last;
-         last = later(last, beats[i].low))
+         last = lb_max_u64(last, beats[i].low))
         i--;
     for (; i < c->beats.n && beats[i].log == log && beats[i].low <= ops->last && rc == 0; i++)
         rc = add_beat(ops, worker, beats[i].low, beats[i].high, (uint32_t)i + 1);
@@ -508,7 +501,7 @@ static int add_beats(struct lb_item_ops *ops)
         if (k == ops->n_beaters)
             first[ops->n_beaters++] = op->low;
         ops->beaters[k] = op->log;
-        first[k] = earlier(first[k], op->low);
+        first[k] = lb_min_u64(first[k], op->low);
         op->to = (uint8_t)(k + 1);
     }
     for (uint32_t k = 0; k < ops->n_beaters && rc == 0; k++)
@@ -584,7 +577,7 @@ uint64_t lb_item_ops_end(const struct lb_item_ops *ops, uint32_t number)
         const struct lb_spec_op *op = lb_item_op(ops, i);
         if (op->about == claim && (op->kind == LB_ITEM_END || op->kind == LB_ITEM_LOSE ||
                                    (op->kind == LB_ITEM_EXPIRE && op->high == LB_NEVER)))
-            end = earlier(end, op->low);
+            end = lb_min_u64(end, op->low);
     }
     return end;
 }

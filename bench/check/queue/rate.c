@@ -166,22 +166,17 @@ static uint32_t pop(struct moments *m)
     return first;
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* One schedule. Returns the place of the job that comes too late, in order[]; n: none does. */
 static size_t fill(struct moments *m, const struct judge *judge)
 {
     size_t released = 0, k = 0;
     m->n_heap = 0;
     for (; k < m->n; k++) {
-        uint64_t at = later(m->barrier[k], k > 0 ? m->start[k - 1] : 0);
+        uint64_t at = lb_max_u64(m->barrier[k], k > 0 ? m->start[k - 1] : 0);
         if (k >= judge->most)
-            at = later(at, m->start[k - judge->most] + judge->window);
+            at = lb_max_u64(at, m->start[k - judge->most] + judge->window);
         if (m->n_heap == 0 && released < m->n)
-            at = later(at, m->jobs[released].low);
+            at = lb_max_u64(at, m->jobs[released].low);
         while (released < m->n && m->jobs[released].low <= at)
             push(m, (uint32_t)released++);
         m->order[k] = pop(m);
@@ -201,7 +196,7 @@ static bool add_barrier(struct moments *m, size_t late)
     for (size_t i = late; i-- > 0;) {
         const struct job *other = &m->jobs[m->order[i]];
         if (other->high > job->high) {
-            m->barrier[i] = later(m->barrier[i], low);
+            m->barrier[i] = lb_max_u64(m->barrier[i], low);
             return true;
         }
         low = other->low < low ? other->low : low;

@@ -10,6 +10,7 @@
  */
 #include "interchange.h"
 
+#include "array.h"
 #include "builder.h"
 #include "history_file.h"
 #include "text_clean.h"
@@ -79,12 +80,8 @@ static struct track *track_of(struct reader *reader, uint32_t log)
         size_t size = reader->tracks_size > 0 ? reader->tracks_size : 64;
         while (size <= log)
             size *= 2;
-        struct track *tracks = realloc(reader->tracks, size * sizeof *tracks);
-        if (tracks == NULL)
+        if (!lb_array_extend(&reader->tracks, &reader->tracks_size, sizeof *reader->tracks, size))
             return NULL;
-        memset(tracks + reader->tracks_size, 0, (size - reader->tracks_size) * sizeof *tracks);
-        reader->tracks = tracks;
-        reader->tracks_size = size;
     }
     return &reader->tracks[log];
 }

@@ -3,6 +3,7 @@
  */
 #include "text.h"
 
+#include "order.h"
 #include "table.h"
 #include "units.h"
 
@@ -24,11 +25,6 @@ struct sums {
     const char *none;                /* the text for times if nothing recovered */
 };
 
-static uint64_t worse(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 static struct sums sums_of(const struct lb_cell *cell)
 {
     struct sums sums = {.none = "n/a"}; /* the run ended too early to say */
@@ -46,9 +42,9 @@ static struct sums sums_of(const struct lb_cell *cell)
         uint64_t stuck = is_counted ? m->n_stuck : 0;
         sums.lost += lost > stuck ? lost - stuck : 0;
         sums.doubled += judgement->findings[LB_G_NO_DUPLICATE].n_violations;
-        sums.p50_ns = worse(sums.p50_ns, m->p50_recovery_ns);
-        sums.p95_ns = worse(sums.p95_ns, m->p95_recovery_ns);
-        sums.max_ns = worse(sums.max_ns, m->max_recovery_ns);
+        sums.p50_ns = lb_max_u64(sums.p50_ns, m->p50_recovery_ns);
+        sums.p95_ns = lb_max_u64(sums.p95_ns, m->p95_recovery_ns);
+        sums.max_ns = lb_max_u64(sums.max_ns, m->max_recovery_ns);
     }
     return sums;
 }

@@ -59,19 +59,6 @@ static int add(struct lb_array *array, uint64_t chunk, uint32_t log)
     return 0;
 }
 
-static int grow_logs(struct lb_settler *s, size_t n)
-{
-    if (n <= s->n_logs)
-        return 0;
-    struct log *logs = realloc(s->logs, n * sizeof *logs);
-    if (logs == NULL)
-        return LB_E_MEMORY;
-    memset(logs + s->n_logs, 0, (n - s->n_logs) * sizeof *logs);
-    s->logs = logs;
-    s->n_logs = n;
-    return 0;
-}
-
 /* Looks at new chunks. One that is not written yet is looked at again, and so are those behind it.
  * 0, or an error. */
 static int look(struct lb_settler *s)
@@ -84,7 +71,9 @@ static int look(struct lb_settler *s)
         if (rc != 0 || chunk.state == LB_CHUNK_UNWRITTEN)
             return rc;
         rc = add(chunk.state == LB_CHUNK_TAIL ? &s->tails : &s->whole, s->n_known, chunk.log);
-        rc = rc != 0 ? rc : grow_logs(s, (size_t)chunk.log + 1);
+        if (rc == 0 &&
+            !lb_array_extend(&s->logs, &s->n_logs, sizeof *s->logs, (size_t)chunk.log + 1))
+            rc = LB_E_MEMORY;
         if (rc != 0)
             return rc;
     }
