@@ -10,6 +10,7 @@
  * A hold in an open transaction (tx=hold) whose transaction is gone is refused without a statement.
  */
 #include "ordinary.h"
+#include "append.h"
 #include "clock.h"
 
 #include <stdio.h>
@@ -83,12 +84,10 @@ static int check_caps(const struct lb_strategy_plan *plan, const struct lb_sessi
     uint64_t missing =
         (plan->program->needs | plan->strategy->needs) & ~session->db->caps(session->conn);
     char names[300] = "";
-    size_t n = 0;
     for (int i = 0; i < LB_CAPS; i++) {
         uint64_t bit = UINT64_C(1) << i;
-        if ((missing & bit) != 0 && n < sizeof names)
-            n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n > 0 ? ", " : "",
-                                  lb_cap_name(bit));
+        if ((missing & bit) != 0)
+            lb_append(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "", lb_cap_name(bit));
     }
     if (missing == 0)
         return 0;

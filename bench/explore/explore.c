@@ -1,6 +1,7 @@
 /* From a plan to a result: search, shrink, replay, tell. */
 #include "explore.h"
 
+#include "append.h"
 #include "clock.h"
 #include "extent.h"
 #include "leash.h"
@@ -489,48 +490,47 @@ static void set_coverage(const struct lb_testbed *testbed, struct lb_explored *e
     const struct lb_search_result *search = &explored->search;
     const struct lb_search_options *options = &testbed->plan.search;
     char *text = explored->bounds, share[32];
-    size_t size = sizeof explored->bounds, n = 0;
+    size_t size = sizeof explored->bounds;
     explored->complete = search->complete && testbed->n_given_up == 0 && !testbed->is_coarse;
     tell_random(testbed, explored);
     explored->is_distinct = !has_alike(testbed);
     explored->stopped_at_first =
         search->violated != 0 && !options->all && !search->interrupted && !search->timed_out;
+    text[0] = '\0';
     if (options->random > 0)
-        n += (size_t)snprintf(text + n, size - n, "random schedules; ");
+        lb_append(text, size, "random schedules; ");
     if (options->preemptions >= 0)
-        n += (size_t)snprintf(text + n, size - n, "at most %d preemption%s; ", options->preemptions,
-                              options->preemptions == 1 ? "" : "s");
+        lb_append(text, size, "at most %d preemption%s; ", options->preemptions,
+                  options->preemptions == 1 ? "" : "s");
     if (explored->random[0] != '\0')
-        n += (size_t)snprintf(text + n, size - n, "%s; ", explored->random);
+        lb_append(text, size, "%s; ", explored->random);
     if (testbed->is_coarse)
-        n += (size_t)snprintf(text + n, size - n,
-                              "a program's statement that commits by itself is one step; ");
+        lb_append(text, size, "a program's statement that commits by itself is one step; ");
     if (search->too_long)
-        n += (size_t)snprintf(text + n, size - n, "schedules cut at %d moves; ", LB_MAX_LENGTH);
+        lb_append(text, size, "schedules cut at %d moves; ", LB_MAX_LENGTH);
     if (testbed->n_given_up > 0)
-        n += (size_t)snprintf(
-            text + n, size - n, "in %llu schedule%s an operation was given up after %u refusal%s; ",
-            (unsigned long long)testbed->n_given_up, testbed->n_given_up == 1 ? "" : "s",
-            testbed->plan.polls, testbed->plan.polls == 1 ? "" : "s");
+        lb_append(text, size, "in %llu schedule%s an operation was given up after %u refusal%s; ",
+                  (unsigned long long)testbed->n_given_up, testbed->n_given_up == 1 ? "" : "s",
+                  testbed->plan.polls, testbed->plan.polls == 1 ? "" : "s");
     if (search->n_unreached > 0)
-        n += (size_t)snprintf(text + n, size - n,
-                              "%llu answer%s of the engine did not come again in %d replays; ",
-                              (unsigned long long)search->n_unreached,
-                              search->n_unreached == 1 ? "" : "s", LB_MAX_REPLAYS);
+        lb_append(text, size, "%llu answer%s of the engine did not come again in %d replays; ",
+                  (unsigned long long)search->n_unreached, search->n_unreached == 1 ? "" : "s",
+                  LB_MAX_REPLAYS);
     if (search->interrupted)
-        n += (size_t)snprintf(text + n, size - n, "interrupted; ");
+        lb_append(text, size, "interrupted; ");
     else if (search->timed_out) {
         bool is_early = options->patience_ns > 0 && search->violated != 0;
         uint64_t took_ns = is_early ? lb_now_ns() - testbed->start_ns : testbed->plan.time_ns;
-        n += (size_t)snprintf(text + n, size - n, "ended after %.5g s%s, %s of the search; ",
-                              (double)took_ns / 1e9, is_early ? ", with a violation found" : "",
-                              lb_extent_words(search->share, share, sizeof share));
+        lb_append(text, size, "ended after %.5g s%s, %s of the search; ", (double)took_ns / 1e9,
+                  is_early ? ", with a violation found" : "",
+                  lb_extent_words(search->share, share, sizeof share));
     } else if (!search->complete && options->max_schedules > 0 &&
                search->n_schedules >= options->max_schedules)
-        n += (size_t)snprintf(text + n, size - n, "at most %llu schedule%s; ",
-                              (unsigned long long)options->max_schedules,
-                              options->max_schedules == 1 ? "" : "s");
-    if (n >= 2 && n < size)
+        lb_append(text, size, "at most %llu schedule%s; ",
+                  (unsigned long long)options->max_schedules,
+                  options->max_schedules == 1 ? "" : "s");
+    size_t n = strlen(text);
+    if (n >= 2)
         text[n - 2] = '\0';
     if (options->preemptions >= 0 || explored->random[0] != '\0')
         explored->complete = false;

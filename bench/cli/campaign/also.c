@@ -1,6 +1,7 @@
 /* The words of --also: see also.h. */
 #include "also.h"
 
+#include "append.h"
 #include "clock.h"
 
 #include <stddef.h>
@@ -22,13 +23,9 @@ enum { WORDS = sizeof words / sizeof words[0] };
 /* All words, with "or" before the last. */
 static void list(char *buf, size_t size)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < WORDS && n < size; i++)
-        n += (size_t)snprintf(buf + n, size - n, "%s%s",
-                              i == 0           ? ""
-                              : i + 1 == WORDS ? " or "
-                                               : ", ",
-                              words[i].word);
+    buf[0] = '\0';
+    for (size_t i = 0; i < WORDS; i++)
+        lb_append(buf, size, "%s%s", i == 0 ? "" : i + 1 == WORDS ? " or " : ", ", words[i].word);
 }
 
 int lb_also_parse(const char *text, struct lb_explored_ask *ask, struct lb_error *err)
@@ -55,12 +52,10 @@ int lb_also_parse(const char *text, struct lb_explored_ask *ask, struct lb_error
 
 void lb_also_write(const struct lb_explored_ask *ask, char *buf, size_t size)
 {
-    size_t n = 0;
     buf[0] = '\0';
-    for (size_t i = 0; i < WORDS && n < size; i++)
+    for (size_t i = 0; i < WORDS; i++)
         if (*(const bool *)((const char *)ask + words[i].at))
-            n += (size_t)snprintf(buf + n, size - n, "%s%s", n == 0 ? "--also=" : ",",
-                                  words[i].word);
+            lb_append(buf, size, "%s%s", buf[0] == '\0' ? "--also=" : ",", words[i].word);
 }
 
 void lb_also_plan(const struct lb_explored_ask *ask, struct lb_explore_plan *plan)

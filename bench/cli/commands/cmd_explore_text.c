@@ -2,6 +2,7 @@
  * worker and one row per step. */
 #include "cmd_explore_text.h"
 
+#include "append.h"
 #include "table.h"
 #include "text_clean.h"
 
@@ -43,26 +44,22 @@ static void squeeze(const char *text, char *buf, size_t size)
 
 static void describe_answer(const struct lb_explored_step *step, char *buf, size_t size)
 {
-    size_t n = 0;
     if (step->is_death || step->worker < 0) {
         buf[0] = '\0';
         return;
     }
-    n += (size_t)snprintf(buf, size, "%s",
-                          step->was_blocked ? "blocked"
-                          : step->is_late   ? "goes on: "
-                                            : "");
+    snprintf(buf, size, "%s", step->was_blocked ? "blocked" : step->is_late ? "goes on: " : "");
     if (!step->was_blocked && step->answer != LB_OK)
-        n += (size_t)snprintf(buf + n, size - n, "%s", lb_answer_name(step->answer));
+        lb_append(buf, size, "%s", lb_answer_name(step->answer));
     else if (!step->was_blocked && step->kind == LB_STEP_EXECUTE && step->rows[0] != '\0')
-        n += (size_t)snprintf(buf + n, size - n, "%s", step->rows);
+        lb_append(buf, size, "%s", step->rows);
     else if (!step->was_blocked && step->kind == LB_STEP_EXECUTE)
-        n += (size_t)snprintf(buf + n, size - n, "%lld row%s", (long long)step->n_changed,
-                              step->n_changed == 1 ? "" : "s");
+        lb_append(buf, size, "%lld row%s", (long long)step->n_changed,
+                  step->n_changed == 1 ? "" : "s");
     else if (!step->was_blocked)
-        n += (size_t)snprintf(buf + n, size - n, "ok");
-    if (step->note[0] != '\0' && n < size)
-        snprintf(buf + n, size - n, "%s** %s", n > 0 ? "  " : "", step->note);
+        lb_append(buf, size, "ok");
+    if (step->note[0] != '\0')
+        lb_append(buf, size, "%s** %s", buf[0] != '\0' ? "  " : "", step->note);
 }
 
 /* Text in one column of the table, over as many lines as it needs. */
@@ -75,11 +72,10 @@ static void print_lines(FILE *out, const char *number, uint32_t column, size_t w
         char line[1000];
         snprintf(line, sizeof line, "%5s ", first ? number : "");
         for (uint32_t i = 0; i <= column; i++) {
-            size_t n = strlen(line);
             if (i < column)
-                snprintf(line + n, sizeof line - n, "| %-*s", (int)width, "");
+                lb_append(line, sizeof line, "| %-*s", (int)width, "");
             else
-                snprintf(line + n, sizeof line - n, "| %s", first ? mark : "  ");
+                lb_append(line, sizeof line, "| %s", first ? mark : "  ");
         }
         add_piece(line, sizeof line, &at, first ? width - strlen(mark) : width - 2);
         fprintf(out, "%s\n", lb_clean_text(line));

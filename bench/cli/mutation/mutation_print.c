@@ -1,6 +1,7 @@
 /* Verdicts on mutants, for people and for CI. */
 #include "mutation.h"
 
+#include "append.h"
 #include "json_object.h"
 
 #include <string.h>
@@ -16,19 +17,16 @@ static const char *words_of(enum lb_need need)
 static void sum_up(const struct lb_mutation *m, char *buf, size_t size)
 {
     const size_t *counts = m->counts;
-    size_t n = (size_t)snprintf(buf, size,
-                                "Of %zu clauses %zu are needed (a witness each), %zu are not "
-                                "needed (every schedule gives the same answers)",
-                                m->mutants.n, counts[LB_NEEDED], counts[LB_NOT_NEEDED]);
-    if (counts[LB_REDUNDANT] > 0 && n < size)
-        n += (size_t)snprintf(buf + n, size - n, ", %zu are redundant (each with another one)",
-                              counts[LB_REDUNDANT]);
-    if (counts[LB_SLOWER] > 0 && n < size)
-        n += (size_t)snprintf(buf + n, size - n,
-                              ", %zu only make it faster (without them more is read or locked)",
-                              counts[LB_SLOWER]);
-    if (n < size)
-        snprintf(buf + n, size - n, ", %zu could not be shown.", counts[LB_NOT_SHOWN]);
+    snprintf(buf, size,
+             "Of %zu clauses %zu are needed (a witness each), %zu are not "
+             "needed (every schedule gives the same answers)",
+             m->mutants.n, counts[LB_NEEDED], counts[LB_NOT_NEEDED]);
+    if (counts[LB_REDUNDANT] > 0)
+        lb_append(buf, size, ", %zu are redundant (each with another one)", counts[LB_REDUNDANT]);
+    if (counts[LB_SLOWER] > 0)
+        lb_append(buf, size, ", %zu only make it faster (without them more is read or locked)",
+                  counts[LB_SLOWER]);
+    lb_append(buf, size, ", %zu could not be shown.", counts[LB_NOT_SHOWN]);
 }
 
 static void print_diff(const char *diff, FILE *out)

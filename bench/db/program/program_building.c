@@ -1,6 +1,7 @@
 /* Memory, options and sections of a program that is built: see program_building.h. */
 #include "program_building.h"
 
+#include "append.h"
 #include "nearest.h"
 
 #include <ctype.h>
@@ -120,10 +121,8 @@ int lb_building_add_options(struct lb_building *b, const struct lb_option *optio
 static int refuse_value(struct lb_building *b, const struct lb_option *option, const char *value)
 {
     char list[400] = "";
-    size_t n = 0;
-    for (size_t i = 0; option->choices[i] != NULL && n < sizeof list; i++)
-        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i > 0 ? ", " : "",
-                              option->choices[i]);
+    for (size_t i = 0; option->choices[i] != NULL; i++)
+        lb_append(list, sizeof list, "%s%s", i > 0 ? ", " : "", option->choices[i]);
     return lb_fail(b->err, LB_E_USAGE, "option %s: \"%.100s\" is none of: %s", option->name, value,
                    list);
 }
@@ -261,12 +260,11 @@ static int no_variant(struct lb_building *b, enum lb_section_name name)
         int option = lb_building_option(b, condition->name, condition->name_length);
         const char *bar = memchr(condition->values, '|', condition->values_length);
         size_t length = bar != NULL ? (size_t)(bar - condition->values) : condition->values_length;
-        size_t n = strlen(has), m = strlen(wants);
-        snprintf(has + n, sizeof has - n, "%s%s=%s", n > 0 ? " " : "", b->options[option]->name,
-                 b->resolved[option].value);
-        snprintf(wants + m, sizeof wants - m,
-                 condition->negated ? " another %s than %.*s" : " --opt %s=%.*s",
-                 b->options[option]->name, (int)length, condition->values);
+        lb_append(has, sizeof has, "%s%s=%s", has[0] != '\0' ? " " : "", b->options[option]->name,
+                  b->resolved[option].value);
+        lb_append(wants, sizeof wants,
+                  condition->negated ? " another %s than %.*s" : " --opt %s=%.*s",
+                  b->options[option]->name, (int)length, condition->values);
     }
     return lb_fail(b->err, LB_E_UNSUPPORTED,
                    "%s: no section %s applies to %s with %s; the nearest, in line %d, wants%s",

@@ -1,6 +1,7 @@
 /* The verdict on one schedule: its history goes to the same judge as a run's. */
 #include "testbed.h"
 
+#include "append.h"
 #include "clock.h"
 #include "facts.h"
 #include "strategy.h"
@@ -552,25 +553,21 @@ int lb_testbed_left(void *arg, uint64_t *ret, struct lb_error *err)
 
 static void describe(struct lb_testbed *testbed, uint32_t waiting, char *text, size_t size)
 {
-    size_t n = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < testbed->n_tasks; i++) {
         struct lb_task *task = &testbed->tasks[i];
-        const char *sep = n > 0 ? "; " : "";
+        const char *sep = text[0] != '\0' ? "; " : "";
         if (task->state == LB_TASK_BLOCKED) {
             struct lb_footprint ignored;
             struct lb_step_record record;
             lb_task_pending(task, &ignored, &record);
-            n += (size_t)snprintf(text + n, size - n, "%sworker %u is blocked in %.160s", sep, i,
-                                  record.sql != NULL ? record.sql : "a statement");
+            lb_append(text, size, "%sworker %u is blocked in %.160s", sep, i,
+                      record.sql != NULL ? record.sql : "a statement");
             free(record.params);
         } else if ((waiting >> i & 1) != 0) {
-            n += (size_t)snprintf(text + n, size - n,
-                                  "%sworker %u is answered \"%s\" again and again", sep, i,
-                                  lb_answer_name(task->last_refusal));
+            lb_append(text, size, "%sworker %u is answered \"%s\" again and again", sep, i,
+                      lb_answer_name(task->last_refusal));
         }
-        if (n >= size)
-            return;
     }
 }
 

@@ -1,6 +1,7 @@
 /* One strategy on several servers of one engine: see servers.h. */
 #include "servers.h"
 
+#include "append.h"
 #include "guarantee.h"
 
 #include <stdio.h>
@@ -33,35 +34,21 @@ static enum lb_verdict verdict_of(const struct lb_cell *cell, int guarantee)
     return worst;
 }
 
-struct words {
-    char *buf;
-    size_t size, used;
-};
-
-static void say(struct words *words, const char *text)
-{
-    size_t room = words->size - words->used;
-    int n = snprintf(words->buf + words->used, room, "%s", text);
-    words->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
-}
-
-static void say_verdicts(struct words *words, const struct lb_cell *base,
+static void say_verdicts(char *buf, size_t size, const struct lb_cell *base,
                          const struct lb_cell *cell)
 {
     bool is_same = true;
     for (int g = 0; g < LB_GUARANTEES; g++) {
         enum lb_verdict before = verdict_of(base, g), now = verdict_of(cell, g);
-        char text[200];
         if (before == now)
             continue;
-        snprintf(text, sizeof text, "%s%s %s, was %s", is_same ? " " : ", ",
-                 lb_guarantee_name((enum lb_guarantee)g), lb_verdict_name(now),
-                 lb_verdict_name(before));
-        say(words, text);
+        lb_append(buf, size, "%s%s %s, was %s", is_same ? " " : ", ",
+                  lb_guarantee_name((enum lb_guarantee)g), lb_verdict_name(now),
+                  lb_verdict_name(before));
         is_same = false;
     }
     if (is_same)
-        say(words, " same verdicts");
+        lb_append(buf, size, " same verdicts");
 }
 
 /* --- plans --- */
@@ -83,8 +70,8 @@ static const char *plan_of(const struct lb_outcome *run, const char *operation)
     return "not known";
 }
 
-/* Counts the operations with another plan, and writes of them, if words is not NULL. */
-static size_t tell_plans(struct words *words, const struct lb_outcome *base,
+/* Counts the operations with another plan, and writes of them, if buf is not NULL. */
+static size_t tell_plans(char *buf, size_t size, const struct lb_outcome *base,
                          const struct lb_outcome *run)
 {
     size_t n_changed = 0;
@@ -97,37 +84,38 @@ static size_t tell_plans(struct words *words, const struct lb_outcome *base,
         n_changed++;
         snprintf(text, sizeof text, "; the %s's plan is %s, was %s", before->name, now,
                  before->value);
-        if (words != NULL)
-            say(words, text);
+        if (buf != NULL)
+            lb_append(buf, size, "%s", text);
     }
     return n_changed;
 }
 
-static void say_plans(struct words *words, const struct lb_cell *base, const struct lb_cell *cell)
+static void say_plans(char *buf, size_t size, const struct lb_cell *base,
+                      const struct lb_cell *cell)
 {
     const struct lb_outcome *before = planned(base), *now = planned(cell);
     if (before == NULL && now == NULL)
         return;
     if (before == NULL || now == NULL) {
-        say(words, "; the plans are not known of both");
+        lb_append(buf, size, "; the plans are not known of both");
         return;
     }
-    if (tell_plans(words, before, now) > 0)
+    if (tell_plans(buf, size, before, now) > 0)
         return;
-    say(words, before->n_plans > 1 ? "; the plans of " : "; the ");
+    lb_append(buf, size, "%s", before->n_plans > 1 ? "; the plans of " : "; the ");
     for (size_t i = 0; i < before->n_plans; i++) {
-        say(words, i == 0 ? "" : i + 1 == before->n_plans ? " and " : ", ");
-        say(words, before->plans[i].name);
+        lb_append(buf, size, "%s", i == 0 ? "" : i + 1 == before->n_plans ? " and " : ", ");
+        lb_append(buf, size, "%s", before->plans[i].name);
     }
-    say(words, before->n_plans > 1 ? " are the same" : "'s plan is the same");
+    lb_append(buf, size, "%s", before->n_plans > 1 ? " are the same" : "'s plan is the same");
 }
 
 const char *lb_servers_plans(const struct lb_cell *base, const struct lb_cell *cell)
 {
     const struct lb_outcome *before = planned(base), *now = planned(cell);
-    return before == NULL || now == NULL        ? "n/a"
-           : tell_plans(NULL, before, now) == 0 ? "the same"
-                                                : "changed";
+    return before == NULL || now == NULL           ? "n/a"
+           : tell_plans(NULL, 0, before, now) == 0 ? "the same"
+                                                   : "changed";
 }
 
 /* --- waits --- */
@@ -157,7 +145,7 @@ static bool is_first(const struct lb_cell *cell, size_t run, const char *name)
 
 /* A wait that one server never had is only new if the other had it so often that this is no chance:
  * the same share of the samples would have been LEAST there. */
-static size_t tell_waits(struct words *words, const struct lb_cell *base,
+static size_t tell_waits(char *buf, size_t size, const struct lb_cell *base,
                          const struct lb_cell *cell)
 {
     enum { LEAST = 10 };
@@ -169,9 +157,9 @@ static size_t tell_waits(struct words *words, const struct lb_cell *base,
             if (before > 0 || !is_first(cell, i, name) ||
                 (double)now * (double)there < LEAST * (double)here)
                 continue;
-            if (words != NULL) {
-                say(words, n == 0 ? "" : ", ");
-                say(words, name);
+            if (buf != NULL) {
+                lb_append(buf, size, "%s", n == 0 ? "" : ", ");
+                lb_append(buf, size, "%s", name);
             }
             n++;
         }
@@ -186,24 +174,22 @@ char *lb_servers_waits(const struct lb_cell *base, const struct lb_cell *cell, c
     seen(cell, "", &here);
     snprintf(buf, size, "n/a");
     if (here > 0 && there > 0)
-        snprintf(buf, size, "%zu", tell_waits(NULL, base, cell));
+        snprintf(buf, size, "%zu", tell_waits(NULL, 0, base, cell));
     return buf;
 }
 
-static void say_waits(struct words *words, const struct lb_cell *base, const struct lb_cell *cell,
-                      const char *is)
+static void say_waits(char *buf, size_t size, const struct lb_cell *base,
+                      const struct lb_cell *cell, const char *is)
 {
-    char text[64];
-    size_t n = tell_waits(NULL, base, cell);
+    size_t n = tell_waits(NULL, 0, base, cell);
     if (n == 0)
         return;
-    snprintf(text, sizeof text, "; %s: %zu wait event%s (", is, n, n == 1 ? "" : "s");
-    say(words, text);
-    tell_waits(words, base, cell);
-    say(words, ")");
+    lb_append(buf, size, "; %s: %zu wait event%s (", is, n, n == 1 ? "" : "s");
+    tell_waits(buf, size, base, cell);
+    lb_append(buf, size, ")");
 }
 
-static void say_server(struct words *words, const struct lb_rank_table *rates,
+static void say_server(char *buf, size_t size, const struct lb_rank_table *rates,
                        const struct lb_rank *rank, const struct lb_ranking *rankings)
 {
     static const char *const of[] = {"successes/s", "p99 of the wait", "CPU per success"};
@@ -213,8 +199,8 @@ static void say_server(struct words *words, const struct lb_rank_table *rates,
     snprintf(text, sizeof text, "%s (%s %.*s) against %s (%.*s), %s:", cell->engine,
              cell->target->db->product, (int)strcspn(now, " "), now, base->engine,
              (int)strcspn(before, " "), before, cell->name);
-    say(words, text);
-    say_verdicts(words, base, cell);
+    lb_append(buf, size, "%s", text);
+    say_verdicts(buf, size, base, cell);
     for (int m = 0; m < LB_RANK_MEASURES; m++) {
         const struct lb_rank_table *table;
         const struct lb_rank *measured = lb_ranking_find(&rankings[m], cell, &table);
@@ -223,18 +209,17 @@ static void say_server(struct words *words, const struct lb_rank_table *rates,
         snprintf(text, sizeof text, "; %s of the %s (%s)",
                  lb_rank_ratio(measured, ratio, sizeof ratio), of[m],
                  lb_rank_is(table, measured, (enum lb_measured)m));
-        say(words, text);
+        lb_append(buf, size, "%s", text);
     }
-    say_plans(words, base, cell);
-    say_waits(words, base, cell, "new");
-    say_waits(words, cell, base, "gone");
-    say(words, ".");
+    say_plans(buf, size, base, cell);
+    say_waits(buf, size, base, cell, "new");
+    say_waits(buf, size, cell, base, "gone");
+    lb_append(buf, size, ".");
 }
 
 char *lb_servers_or_choice(const struct lb_rank_table *rates, const struct lb_ranking *rankings,
                            char *buf, size_t size)
 {
-    struct words words = {buf, size, 0};
     if (!lb_servers_are_asked(rates)) {
         size_t used = strlen(lb_rank_choice(rates, rankings, buf, size));
         lb_rank_aged(rates, &rankings[LB_RANK_RATE], buf + used, size - used);
@@ -244,9 +229,9 @@ char *lb_servers_or_choice(const struct lb_rank_table *rates, const struct lb_ra
     for (size_t i = 0; i < rates->n; i++) {
         if (i == rates->reference)
             continue;
-        if (words.used > 0)
-            say(&words, " ");
-        say_server(&words, rates, &rates->ranks[i], rankings);
+        if (buf[0] != '\0')
+            lb_append(buf, size, " ");
+        say_server(buf, size, rates, &rates->ranks[i], rankings);
     }
     return buf;
 }

@@ -6,6 +6,7 @@
  * and skipped. An "ok" of TAP is a case without any of them. All verdicts of a suite come from the
  * same runs: its first case carries their time, so that the sum is right.
  */
+#include "append.h"
 #include "report.h"
 #include "text_clean.h"
 
@@ -93,14 +94,13 @@ static void failure(struct writer *writer, const char *name, enum lb_expectation
     /* What a page shows without a click: name, meaning and witness. */
     snprintf(message, sizeof message, "%s: %s%s%s", name, lb_expectation_meaning(expectation),
              witness[0] != '\0' ? ": " : "", witness);
-    size_t n = (size_t)snprintf(more, sizeof more, "%s%s%s. Again: %s", witness,
-                                why[0] != '\0' ? ". Known: " : "", why,
-                                lb_reproduce(writer->cell, run, NULL, again, sizeof again));
-    for (size_t i = 0; hint != NULL && i < hint->n_lines && n < sizeof more; i++)
-        n += (size_t)snprintf(more + n, sizeof more - n, "\n%s:%d: %s", hint->path,
-                              hint->lines[i].line, hint->lines[i].text);
-    if (hint != NULL && hint->fix[0] != '\0' && n < sizeof more)
-        snprintf(more + n, sizeof more - n, "\nThe fix: %s", hint->fix);
+    snprintf(more, sizeof more, "%s%s%s. Again: %s", witness, why[0] != '\0' ? ". Known: " : "",
+             why, lb_reproduce(writer->cell, run, NULL, again, sizeof again));
+    for (size_t i = 0; hint != NULL && i < hint->n_lines; i++)
+        lb_append(more, sizeof more, "\n%s:%d: %s", hint->path, hint->lines[i].line,
+                  hint->lines[i].text);
+    if (hint != NULL && hint->fix[0] != '\0')
+        lb_append(more, sizeof more, "\nThe fix: %s", hint->fix);
     test_case(writer, name, FAILURE, message, more);
 }
 

@@ -1,6 +1,8 @@
 /* Makes and frees the outcome of a run. See outcome.h. */
 #include "outcome.h"
 
+#include "append.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,17 +41,13 @@ static void describe_options(const struct lb_run_plan *plan, char *buf, size_t s
 {
     const struct lb_option *options[2] = {plan->strategy->options,
                                           plan->file != NULL ? lb_file_options(plan->file) : NULL};
-    size_t used = 0;
     buf[0] = '\0';
     for (size_t list = 0; list < 2; list++) {
         if (options[list] == NULL || (list == 1 && options[1] == options[0]))
             continue;
         for (const struct lb_option *option = options[list]; option->name != NULL; option++) {
-            int n = snprintf(buf + used, size - used, "%s%s=%s", used > 0 ? " " : "", option->name,
-                             setting_of(plan, option));
-            if (n < 0 || (size_t)n >= size - used)
-                return;
-            used += (size_t)n;
+            lb_append(buf, size, "%s%s=%s", buf[0] != '\0' ? " " : "", option->name,
+                      setting_of(plan, option));
         }
     }
 }
