@@ -92,10 +92,8 @@ static bool varies(const struct lb_report *report, const struct lb_cell *first,
     return false;
 }
 
-/* The keys that say what the scenario did, and did not vary among the cells of first's question
- * (first NULL: all but the number of workers); times and shares that are off are left out. */
-static void print_keys(const struct lb_sink_state *state, const struct lb_scenario *scenario,
-                       const struct lb_cell *first)
+void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario *scenario,
+                    const struct lb_cell *first)
 {
     static const char *const always[] = {"workers", "hold",    "poll",      "duration",
                                          "warmup",  "backoff", "isolation", "think"};
@@ -118,11 +116,6 @@ static void print_keys(const struct lb_sink_state *state, const struct lb_scenar
             lb_append(text, sizeof text, "%s%s %s", text[0] != '\0' ? ", " : "", key->name, value);
     }
     lb_print_wrapped(state->out, text, 2, state->width);
-}
-
-void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario *scenario)
-{
-    print_keys(state, scenario, NULL);
 }
 
 /* --- the table --- */
@@ -286,7 +279,7 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     lb_text_say(state, 0, "%.*s%s%s", (int)lb_scenario_base(first->scenario.name),
                 first->scenario.name, first->scenario.question[0] != '\0' ? ": " : "",
                 first->scenario.question);
-    print_keys(state, &first->scenario, first);
+    lb_text_config(state, &first->scenario, first);
     for (size_t i = 0; i < n; i++)
         add_row(table, &layout, &rows[i], best, state);
     /* Files and pipes get all of it; on a terminal lines that wrap are no table. */

@@ -14,8 +14,10 @@ void lb_text_add_cell(struct lb_table *table, const struct lb_cell *cell);
 
 /* Program, seed, machine; each target with its server's version. */
 void lb_text_head(const struct lb_sink_state *state);
-/* The keys of a scenario that say what it did. */
-void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario *scenario);
+/* The keys that say what the scenario did, and did not vary among the cells of first's question
+ * (first NULL: all but the number of workers); times and shares that are off are left out. */
+void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario *scenario,
+                    const struct lb_cell *first);
 /* The text under the tables: each violation, each cell without numbers with the reason, the place
  * of the result. */
 void lb_text_details(const struct lb_sink_state *state);

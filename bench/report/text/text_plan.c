@@ -197,7 +197,7 @@ static void print_title(const struct lb_sink_state *state, const struct lb_plan 
     fputc('\n', state->out);
     lb_text_say(state, 0, "%s on %s, %s%s%s", plan->strategy, plan->engine, plan->scenario.name,
                 plan->scenario.question[0] != '\0' ? ": " : "", plan->scenario.question);
-    lb_text_config(state, &plan->scenario);
+    lb_text_config(state, &plan->scenario, NULL);
 }
 
 /* What the answers are from. */

@@ -61,19 +61,13 @@ int lb_chunks_open(struct lb_worker *worker, struct lb_chunks **ret_chunks, stru
     return 0;
 }
 
-void lb_chunks_free(struct lb_chunks *chunks)
-{
-    free(chunks);
-}
-
 /* The last row of the first n ranges; without overflow for what a scenario admits. */
 static int64_t last_row(const struct lb_scenario *scenario, int64_t n)
 {
     return (int64_t)(scenario->rows * (uint64_t)n / scenario->backlog);
 }
 
-/* Of the item's range, or of its first half. */
-static int update(struct lb_worker *worker, int64_t id, bool half, struct lb_error *err)
+int lb_chunks_update(struct lb_worker *worker, int64_t id, bool half, struct lb_error *err)
 {
     struct lb_chunks *chunks = worker->chunks;
     const struct lb_scenario *scenario = worker->team->scenario;
@@ -98,16 +92,6 @@ static int update(struct lb_worker *worker, int64_t id, bool half, struct lb_err
             lb_team_phase(worker->team) >= LB_PHASE_ABORT)
             return answer;
     }
-}
-
-int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err)
-{
-    return update(worker, id, false, err);
-}
-
-int lb_chunks_update_half(struct lb_worker *worker, int64_t id, struct lb_error *err)
-{
-    return update(worker, id, true, err);
 }
 
 /* The first three columns of one row, by the control session. */

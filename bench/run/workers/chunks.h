@@ -8,13 +8,12 @@
 struct lb_chunks;
 enum { LB_CHUNK_SUMS = 5 };
 int lb_chunks_setup(struct lb_session *control, uint64_t n_rows, struct lb_error *err);
+/* Free with free(). */
 int lb_chunks_open(struct lb_worker *worker, struct lb_chunks **ret_chunks, struct lb_error *err);
-void lb_chunks_free(struct lb_chunks *chunks);
-/* Updates the range of item id. An answer, or an error; contention is waited out, but inside of the
- * strategy's transaction, which then has to be rolled back. */
-int lb_chunks_update(struct lb_worker *worker, int64_t id, struct lb_error *err);
-/* Updates the first half: the work of a worker that fails in the middle. */
-int lb_chunks_update_half(struct lb_worker *worker, int64_t id, struct lb_error *err);
+/* Updates the range of item id, or its first half: the work of a worker that fails in the middle.
+ * An answer, or an error; contention is waited out, but inside of the strategy's transaction, which
+ * then has to be rolled back. */
+int lb_chunks_update(struct lb_worker *worker, int64_t id, bool half, struct lb_error *err);
 /* After the run, in which n_lost sessions were lost: was every row updated exactly once? */
 int lb_chunks_prove(struct lb_session *control, const struct lb_team *team, uint64_t n_lost,
                     struct lb_proof *ret_proof, struct lb_error *err);

@@ -59,11 +59,6 @@ int lb_guard_open(struct lb_worker *worker, struct lb_guard **ret_guard, struct 
     return 0;
 }
 
-void lb_guard_free(struct lb_guard *guard)
-{
-    free(guard);
-}
-
 /* The row learns the token before anything is read. */
 static int stamp(struct lb_worker *worker, uint32_t resource, const struct lb_grant *grant,
                  struct lb_error *err)

@@ -100,8 +100,8 @@ void lb_worker_live(void *argument)
     worker->n_statements = worker->session.n_statements;
     worker->n_connects = worker->session.n_connects;
     free(worker->payload);
-    lb_guard_free(worker->guard);
-    lb_chunks_free(worker->chunks);
+    free(worker->guard);
+    free(worker->chunks);
 
     report_ended(worker);
 }

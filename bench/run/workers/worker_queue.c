@@ -244,7 +244,7 @@ static void note_empty(struct lb_worker *worker, struct lb_worker *first_consume
 /* Work that fails in the middle: half of the range is updated, and commits with the error. */
 static void update_half(struct lb_worker *worker, const struct lb_item *item)
 {
-    if (lb_chunks_update_half(worker, item->id, &worker->err) < 0)
+    if (lb_chunks_update(worker, item->id, true, &worker->err) < 0)
         lb_team_fail(worker->team, &worker->err);
 }
 
@@ -252,7 +252,7 @@ static void update_half(struct lb_worker *worker, const struct lb_item *item)
 static enum lb_op update_chunk(struct lb_worker *worker, const struct lb_item *item)
 {
     struct lb_error *err = &worker->err;
-    int answer = lb_chunks_update(worker, item->id, err);
+    int answer = lb_chunks_update(worker, item->id, false, err);
     if (answer < 0)
         lb_team_fail(worker->team, err);
     /* Contention inside of the strategy's transaction: the claim goes with it. */
