@@ -121,22 +121,32 @@ static int fail_setup(const struct lb_program *program, int r, struct lb_error *
                    why.message);
 }
 
+/* A runner, and parameters, for sections on the tables as a whole. */
+static int begin_control(const struct lb_strategy_plan *plan, struct lb_session *session,
+                         const char *worker, struct lb_runner *runner, struct lb_bag *bag,
+                         struct lb_error *err)
+{
+    int r = lb_runner_init(runner, plan->program, session, err);
+    if (r != 0)
+        return r;
+    fill_plan(bag, plan);
+    set_text(bag, LB_SLOT_WORKER, worker);
+    set_text(bag, LB_SLOT_CLASS, "default");
+    if (plan->capacity != NULL)
+        bag->value[LB_SLOT_CAPACITY] = lb_int(plan->capacity[0]);
+    return 0;
+}
+
 int lb_ordinary_setup(struct lb_strategy_plan *plan, struct lb_session *session,
                       struct lb_error *err)
 {
     struct lb_runner runner = {0};
     struct lb_bag bag;
     int r = check_caps(plan, session, err);
+    if (r == 0)
+        r = begin_control(plan, session, "setup", &runner, &bag, err);
     if (r != 0)
         return r;
-    r = lb_runner_init(&runner, plan->program, session, err);
-    if (r != 0)
-        return r;
-    fill_plan(&bag, plan);
-    set_text(&bag, LB_SLOT_WORKER, "setup");
-    set_text(&bag, LB_SLOT_CLASS, "default");
-    if (plan->capacity != NULL)
-        bag.value[LB_SLOT_CAPACITY] = lb_int(plan->capacity[0]);
     r = run_control(plan, &runner, LB_S_SETUP, &bag, err);
     if (r != 0)
         r = fail_setup(plan->program, r, err);
@@ -158,14 +168,9 @@ static int change_tables(const struct lb_strategy_plan *plan, struct lb_session 
     struct lb_bag bag;
     if (!plan->program->sections[name].present)
         return 0;
-    int r = lb_runner_init(&runner, plan->program, session, err);
+    int r = begin_control(plan, session, lb_section_text(name), &runner, &bag, err);
     if (r != 0)
         return r;
-    fill_plan(&bag, plan);
-    set_text(&bag, LB_SLOT_WORKER, lb_section_text(name));
-    set_text(&bag, LB_SLOT_CLASS, "default");
-    if (plan->capacity != NULL)
-        bag.value[LB_SLOT_CAPACITY] = lb_int(plan->capacity[0]);
     r = run_control(plan, &runner, name, &bag, err);
     lb_runner_release(&runner);
     return r;

@@ -242,7 +242,9 @@ static void put_not_in_copy(FILE *out, const struct lb_aged *aged,
     fputs(")", out);
 }
 
-static int make_samples(struct lb_aged *aged, struct lb_aged_table *table, struct lb_error *err)
+/* Deletes the rows of the table that were not there at the start, or makes a table of them. */
+static int take_new_rows(struct lb_aged *aged, const struct lb_aged_table *table, bool deletes,
+                         struct lb_error *err)
 {
     char *sql = NULL;
     size_t size;
@@ -250,9 +252,13 @@ static int make_samples(struct lb_aged *aged, struct lb_aged_table *table, struc
     FILE *out = open_memstream(&sql, &size);
     if (out == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    fprintf(out, "DROP TABLE IF EXISTS %clb_sample_%s%c; ", quote, table->name, quote);
-    fprintf(out, "CREATE TEMPORARY TABLE %clb_sample_%s%c AS SELECT * FROM %c%s%c WHERE ", quote,
-            table->name, quote, quote, table->name, quote);
+    if (deletes) {
+        fprintf(out, "DELETE FROM %c%s%c WHERE ", quote, table->name, quote);
+    } else {
+        fprintf(out, "DROP TABLE IF EXISTS %clb_sample_%s%c; ", quote, table->name, quote);
+        fprintf(out, "CREATE TEMPORARY TABLE %clb_sample_%s%c AS SELECT * FROM %c%s%c WHERE ",
+                quote, table->name, quote, quote, table->name, quote);
+    }
     put_not_in_copy(out, aged, table);
     fclose(out);
     int r = lb_aged_run(aged, sql, err);
@@ -337,7 +343,7 @@ int lb_aged_learn(struct lb_aged *aged, int64_t first, uint32_t n, bool *ret_has
     aged->n_items = n;
     aged->first = first;
     for (size_t i = 0; i < aged->n_tables && r == 0; i++) {
-        r = make_samples(aged, &aged->tables[i], err);
+        r = take_new_rows(aged, &aged->tables[i], false, err);
         if (r == 0)
             r = read_samples(aged, &aged->tables[i], err);
     }
@@ -495,23 +501,6 @@ static int fill_tables(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_
 
 /* --- dead rows --- */
 
-static int remove_rows(struct lb_aged *aged, const struct lb_aged_table *table,
-                       struct lb_error *err)
-{
-    char *sql = NULL;
-    size_t size;
-    const char quote = lb_exploring(aged->db)->quote;
-    FILE *out = open_memstream(&sql, &size);
-    if (out == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    fprintf(out, "DELETE FROM %c%s%c WHERE ", quote, table->name, quote);
-    put_not_in_copy(out, aged, table);
-    fclose(out);
-    int r = lb_aged_run(aged, sql, err);
-    free(sql);
-    return r;
-}
-
 /* All rows that were not there at the start, children first. */
 static int remove_all(struct lb_aged *aged, struct lb_error *err)
 {
@@ -520,7 +509,7 @@ static int remove_all(struct lb_aged *aged, struct lb_error *err)
     for (size_t order = 1; order <= aged->n_tables && r == 0; order++)
         for (size_t t = 0; t < aged->n_tables && r == 0; t++)
             if (aged->tables[t].n_samples > 0 && aged->tables[t].order == order)
-                r = remove_rows(aged, &aged->tables[t], err);
+                r = take_new_rows(aged, &aged->tables[t], true, err);
     return r;
 }
 

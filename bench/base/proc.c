@@ -17,12 +17,14 @@ pid_t lb_proc_peer(int fd)
 /* What /proc/PID/stat says; times in clock ticks. */
 struct stat_line {
     char name[64];
+    char state;
     long parent;
+    int64_t start; /* since the boot */
     unsigned long long user, system, children_user, children_system;
 };
 
 /* The numbers behind the state in /proc/PID/stat: proc(5). */
-enum { PARENT = 0, USER = 10, SYSTEM, CHILDREN_USER, CHILDREN_SYSTEM, N_FIELDS };
+enum { PARENT = 0, USER = 10, SYSTEM, CHILDREN_USER, CHILDREN_SYSTEM, START = 18, N_FIELDS };
 
 /* Reads up to n numbers of a line; a negative one wraps. Returns their count. */
 static size_t read_numbers(const char *at, uint64_t *numbers, size_t n)
@@ -58,11 +60,23 @@ static bool read_stat(pid_t pid, struct stat_line *ret)
     const char *at = close + 1 + strspn(close + 1, " ");
     if (*at == '\0' || read_numbers(at + 1, fields, N_FIELDS) != N_FIELDS)
         return false;
+    ret->state = *at;
     ret->parent = (long)fields[PARENT];
+    ret->start = (int64_t)fields[START];
     ret->user = fields[USER];
     ret->system = fields[SYSTEM];
     ret->children_user = fields[CHILDREN_USER];
     ret->children_system = fields[CHILDREN_SYSTEM];
+    return true;
+}
+
+bool lb_proc_began(pid_t pid, char *ret_state, int64_t *ret_start)
+{
+    struct stat_line line;
+    if (!read_stat(pid, &line))
+        return false;
+    *ret_state = line.state;
+    *ret_start = line.start;
     return true;
 }
 

@@ -8,6 +8,9 @@
 
 /* The process at the other end of a local socket; 0: it is not on this machine, or not visible. */
 pid_t lb_proc_peer(int fd);
+/* The state of a process ('Z' and 'X': it is dead), and its start in clock ticks since the boot.
+ * False: unknown. */
+bool lb_proc_began(pid_t pid, char *ret_state, int64_t *ret_start);
 /* The parent of a process; 0: unknown. */
 pid_t lb_proc_parent(pid_t pid);
 /* True if the program of a process has this name. */

@@ -22,6 +22,12 @@ uint64_t lb_random_below(struct lb_random *random, uint64_t bound);
 /* Uniform in [0, 1). */
 double lb_random_unit(struct lb_random *random);
 
+/* A digest with one more value in it. */
+static inline uint64_t lb_mix(uint64_t digest, uint64_t value)
+{
+    return (digest ^ value) * UINT64_C(0x100000001b3);
+}
+
 /* A seed from the system's entropy, for runs that were given none; it is printed. */
 uint64_t lb_random_seed(void);
 

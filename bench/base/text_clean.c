@@ -67,3 +67,10 @@ void lb_print_clean(FILE *out, const char *text, const char *special, const char
     }
     free(clean);
 }
+
+void lb_print_yaml(FILE *out, const char *key, const char *text)
+{
+    fprintf(out, "  %s: \"", key);
+    lb_print_clean(out, text, "\"\\", (const char *const[]){"\\\"", "\\\\"});
+    fputs("\"\n", out);
+}

@@ -17,5 +17,7 @@ char *lb_shown(const char *text, char *buf, size_t size);
 char *lb_clean_copy(const char *text, size_t n);
 /* Writes a clean copy with instead[i] in place of each special[i]. */
 void lb_print_clean(FILE *out, const char *text, const char *special, const char *const *instead);
+/* A line of the YAML below a result of TAP: a key, and the text in quotes. */
+void lb_print_yaml(FILE *out, const char *key, const char *text);
 
 #endif

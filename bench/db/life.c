@@ -2,6 +2,7 @@
 #include "life.h"
 
 #include "clock.h"
+#include "proc.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,30 +14,6 @@
 #include <unistd.h>
 
 /* --- which process -------------------------------------------------------------------------- */
-
-/* State and start of a process, from /proc/PID/stat; the name before them may hold anything. */
-static bool read_stat(int64_t pid, char *ret_state, int64_t *ret_start)
-{
-    char path[40], text[1000];
-    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    size_t n = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[n] = '\0';
-    const char *at = strrchr(text, ')');
-    if (at == NULL || at[1] == '\0')
-        return false;
-    *ret_state = at[2];
-    at += 2;
-    for (int field = 3; field < 22 && at != NULL; field++) {
-        at = strchr(at, ' ');
-        at = at != NULL ? at + 1 : NULL;
-    }
-    *ret_start = at != NULL ? strtoll(at, NULL, 10) : 0;
-    return at != NULL;
-}
 
 void lb_life_self(struct lb_life_self *ret)
 {
@@ -51,7 +28,7 @@ void lb_life_self(struct lb_life_self *ret)
     *ret = (struct lb_life_self){.pid = getpid()};
     /* Without both, the machine is unknown: an empty name equals no other. */
     if (boot[0] != '\0' && stat("/proc/self/ns/pid", &ns) == 0 &&
-        read_stat(ret->pid, &state, &ret->start))
+        lb_proc_began((pid_t)ret->pid, &state, &ret->start))
         snprintf(ret->machine, sizeof ret->machine, "%s:%llu", boot, (unsigned long long)ns.st_ino);
 }
 
@@ -67,7 +44,7 @@ static enum lb_life_sign look(const struct lb_life_self *process)
     /* The signal 0 finds also processes that /proc hides from other users. */
     if (kill((pid_t)process->pid, 0) != 0 && errno == ESRCH)
         return LB_LIFE_DEAD;
-    if (!read_stat(process->pid, &state, &start))
+    if (!lb_proc_began((pid_t)process->pid, &state, &start))
         return LB_LIFE_ALIVE;
     return start != process->start || state == 'Z' || state == 'X' ? LB_LIFE_DEAD : LB_LIFE_ALIVE;
 }

@@ -226,16 +226,24 @@ void lb_ids_refused(struct lb_case *c, uint64_t id, uint32_t log)
 
 /* --- odd ids, from their events --- */
 
-/* Has its last claim no end of its worker's that certainly took effect? The events of one id. */
-static bool is_open(const struct lb_case *c, const struct lb_key *keys, size_t n)
+/* NULL: there is none. */
+static const struct lb_item_record *last_claim(const struct lb_case *c, const struct lb_key *keys,
+                                               size_t n)
 {
     const struct lb_item_record *items = c->items.items, *last = NULL;
-    bool is_ended = false;
     for (size_t k = 0; k < n; k++) {
         const struct lb_item_record *e = &items[keys[k].index];
         if (e->op == LB_OP_ITEM && (last == NULL || e->low > last->low))
             last = e;
     }
+    return last;
+}
+
+/* Has its last claim no end of its worker's that certainly took effect? The events of one id. */
+static bool is_open(const struct lb_case *c, const struct lb_key *keys, size_t n)
+{
+    const struct lb_item_record *items = c->items.items, *last = last_claim(c, keys, n);
+    bool is_ended = false;
     for (size_t k = 0; k < n && last != NULL; k++) {
         const struct lb_item_record *e = &items[keys[k].index];
         is_ended = is_ended || (e->op != LB_OP_ITEM && e->op != LB_OP_RENEW_ITEM &&
@@ -249,13 +257,8 @@ static bool is_open(const struct lb_case *c, const struct lb_key *keys, size_t n
  * since that claim began. The events of one id. */
 static bool is_let_go(const struct lb_case *c, const struct lb_key *keys, size_t n)
 {
-    const struct lb_item_record *items = c->items.items, *last = NULL;
+    const struct lb_item_record *items = c->items.items, *last = last_claim(c, keys, n);
     bool is_freed = false;
-    for (size_t k = 0; k < n; k++) {
-        const struct lb_item_record *e = &items[keys[k].index];
-        if (e->op == LB_OP_ITEM && (last == NULL || e->low > last->low))
-            last = e;
-    }
     for (size_t k = 0; k < n && last != NULL; k++) {
         const struct lb_item_record *e = &items[keys[k].index];
         bool is_end = e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR;

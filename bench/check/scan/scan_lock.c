@@ -174,6 +174,18 @@ static bool renews_any(struct lb_scan *scan, uint32_t number, bool is_refused)
 
 /* --- grants --- */
 
+/* Holds before the first token have none. */
+static int pad_tokens(struct lb_case *c)
+{
+    while (c->tokens.n < c->holds.n) {
+        uint64_t *token = lb_array_push(&c->tokens, sizeof *token);
+        if (token == NULL)
+            return lb_out_of_memory(c);
+        *token = 0;
+    }
+    return 0;
+}
+
 static int push_token(struct lb_case *c, const struct lb_event *ok)
 {
     bool has_token = (ok->flags & LB_EVF_TOKEN) != 0;
@@ -181,15 +193,10 @@ static int push_token(struct lb_case *c, const struct lb_event *ok)
     if (!has_token && !c->has_tokens)
         return 0;
     c->has_tokens = true;
-    /* Holds before the first token have none. */
-    while (c->tokens.n < c->holds.n) {
-        uint64_t *token = lb_array_push(&c->tokens, sizeof *token);
-        if (token == NULL)
-            return lb_out_of_memory(c);
-        *token = 0;
-    }
-    ((uint64_t *)c->tokens.items)[c->holds.n - 1] = has_token ? ok->value : 0;
-    return 0;
+    int rc = pad_tokens(c);
+    if (rc == 0)
+        ((uint64_t *)c->tokens.items)[c->holds.n - 1] = has_token ? ok->value : 0;
+    return rc;
 }
 
 static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *grant)
@@ -683,12 +690,8 @@ int lb_scan_lock_finish(struct lb_scan *scan)
         if (open != NULL)
             *open = grant->hold;
     }
-    while (c->has_tokens && c->tokens.n < c->holds.n) {
-        uint64_t *token = lb_array_push(&c->tokens, sizeof *token);
-        if (token == NULL)
-            return lb_out_of_memory(c);
-        *token = 0;
-    }
-    int rc = lb_scan_miss_try(scan, scan->alive_ns, c->end_ns);
+    int rc = c->has_tokens ? pad_tokens(c) : 0;
+    if (rc == 0)
+        rc = lb_scan_miss_try(scan, scan->alive_ns, c->end_ns);
     return rc != 0 ? rc : lb_scan_leave_line(scan, LB_NEVER, LB_NEVER, LB_NONE);
 }

@@ -167,13 +167,6 @@ int lb_checked_json(const struct lb_checked *checked, FILE *out, struct lb_error
 
 /* --- TAP 13 --- */
 
-static void print_quoted(FILE *out, const char *key, const char *text)
-{
-    fprintf(out, "  %s: \"", key);
-    lb_print_clean(out, text, "\"\\", (const char *const[]){"\\\"", "\\\\"});
-    fputs("\"\n", out);
-}
-
 int lb_checked_tap(const struct lb_checked *checked, FILE *out, struct lb_error *err)
 {
     size_t n = 0;
@@ -190,7 +183,7 @@ int lb_checked_tap(const struct lb_checked *checked, FILE *out, struct lb_error 
         }
         fputs("\n  ---\n", out);
         if (finding->n_witnesses > 0 && finding->verdict == LB_V_VIOLATED)
-            print_quoted(out, "message", finding->witness[0].text);
+            lb_print_yaml(out, "message", finding->witness[0].text);
         fprintf(out, "  violations: %llu\n  tested: %llu\n  ...\n",
                 (unsigned long long)finding->n_violations, (unsigned long long)finding->n_tested);
     }

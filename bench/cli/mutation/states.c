@@ -2,6 +2,7 @@
 #include "states.h"
 
 #include "clock.h"
+#include "random.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -12,11 +13,6 @@
 enum {
     LONGEST_ANSWERS = 3300
 }; /* of a worker: explore keeps 4,000 characters, and no last one in part */
-
-static uint64_t mix(uint64_t digest, uint64_t value)
-{
-    return (digest ^ value) * UINT64_C(0x100000001b3);
-}
 
 /* A point in time as a number of leases since the exploration began. */
 static int64_t leases_until(const struct lb_states *states, double unix_ms)
@@ -85,7 +81,7 @@ static uint64_t digest_of_line(const struct lb_states *states, const char *line,
         bool is_real;
         size_t n_token = has_tokens ? 0 : token_at(line, at);
         if (n_token > 0 || !begins_number(line, at)) {
-            digest = n_token > 0 ? digest : mix(digest, (unsigned char)*at);
+            digest = n_token > 0 ? digest : lb_mix(digest, (unsigned char)*at);
             at += n_token > 0 ? n_token : 1;
             continue;
         }
@@ -97,16 +93,16 @@ static uint64_t digest_of_line(const struct lb_states *states, const char *line,
                  */
                 bool is_length = is_real || fabs(value) > states->ttl_ms / 4;
                 double whole = is_length ? round(value / states->ttl_ms * 20) : value;
-                digest = mix(digest, is_length);
+                digest = lb_mix(digest, is_length);
                 if (has_times || !is_length)
-                    digest = mix(digest, (uint64_t)(int64_t)whole);
+                    digest = lb_mix(digest, (uint64_t)(int64_t)whole);
                 at += n;
                 continue;
             }
         }
-        digest = mix(digest, 't');
+        digest = lb_mix(digest, 't');
         if (has_times)
-            digest = mix(digest, (uint64_t)leases_until(states, unix_ms));
+            digest = lb_mix(digest, (uint64_t)leases_until(states, unix_ms));
         at += n;
     }
     return digest;
@@ -121,17 +117,17 @@ struct lb_state_digest lb_states_digest(const struct lb_states *states, const ch
         uint64_t all = digest_of_line(states, line, length, true, true);
         uint64_t without = digest_of_line(states, line, length, false, true);
         if (is_answers(line)) {
-            ret.all = mix(ret.all, all);
-            ret.untimed = mix(ret.untimed, without);
-            ret.answers = mix(ret.answers, digest_of_line(states, line, length, true, false));
+            ret.all = lb_mix(ret.all, all);
+            ret.untimed = lb_mix(ret.untimed, without);
+            ret.answers = lb_mix(ret.answers, digest_of_line(states, line, length, true, false));
         } else { /* rows have no order */
             rows += all * UINT64_C(0x9e3779b97f4a7c15);
             untimed += without * UINT64_C(0x9e3779b97f4a7c15);
         }
         line += length + (line[length] == '\n');
     }
-    ret.all = mix(ret.all, rows);
-    ret.untimed = mix(ret.untimed, untimed);
+    ret.all = lb_mix(ret.all, rows);
+    ret.untimed = lb_mix(ret.untimed, untimed);
     return ret;
 }
 

@@ -33,6 +33,14 @@ void lb_maria_cancel(struct lb_conn *conn)
     mysql_close(my);
 }
 
+/* The server refused a statement, or the connection is lost. */
+static int fail_query(struct lb_conn *conn, struct lb_error *err)
+{
+    if (lb_maria_outcome(conn, false, err) >= 0)
+        lb_fail(err, LB_E_ENV, "%s", conn->head.message);
+    return err->code;
+}
+
 /* Does InnoDB's list of transactions say that this session waits? Each entry starts with
  * "---TRANSACTION", has a line "LOCK WAIT ..." if it does, and then "... thread id N, ...". */
 static int waits_for_row(const char *status, int64_t session_id)
@@ -76,8 +84,7 @@ int lb_maria_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_e
     mysql_free_result(result);
     return blocked;
 failed:
-    if (lb_maria_outcome(control, false, err) >= 0)
-        lb_fail(err, LB_E_ENV, "%s", control->head.message);
+    fail_query(control, err);
     if (mysql_errno(control->my) == ER_SPECIFIC_ACCESS_DENIED_ERROR)
         lb_fail(err, LB_E_ENV, "to see who waits, the user needs GRANT PROCESS ON *.*");
     return err->code;
@@ -100,11 +107,8 @@ int lb_maria_waiters(struct lb_conn *control, int64_t session_id, int64_t *ret_i
              "JOIN information_schema.innodb_trx AS b ON b.trx_id = w.blocking_trx_id "
              "WHERE b.trx_mysql_thread_id = %lld",
              (long long)session_id, (long long)session_id);
-    if (lb_maria_query(control->my, sql, &result) != 0) {
-        if (lb_maria_outcome(control, false, err) >= 0)
-            lb_fail(err, LB_E_ENV, "%s", control->head.message);
-        return err->code;
-    }
+    if (lb_maria_query(control->my, sql, &result) != 0)
+        return fail_query(control, err);
     for (MYSQL_ROW row; (size_t)n < max && (row = mysql_fetch_row(result)) != NULL;)
         ret_ids[n++] = strtoll(row[0], NULL, 10);
     mysql_free_result(result);
@@ -115,11 +119,7 @@ int lb_maria_terminate(struct lb_conn *control, int64_t session_id, struct lb_er
 {
     char sql[40];
     snprintf(sql, sizeof sql, "KILL %lld", (long long)session_id);
-    if (lb_maria_query(control->my, sql, NULL) == 0)
-        return 0;
-    if (lb_maria_outcome(control, false, err) >= 0)
-        lb_fail(err, LB_E_ENV, "%s", control->head.message);
-    return err->code;
+    return lb_maria_query(control->my, sql, NULL) == 0 ? 0 : fail_query(control, err);
 }
 
 int lb_maria_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *err)
@@ -130,11 +130,8 @@ int lb_maria_strangers(struct lb_conn *conn, uint64_t *ret_n, struct lb_error *e
              "AND user <> 'system user' AND id <> %d AND (db IS NULL OR db <> DATABASE())",
              lb_maria_space_number(conn->space));
     MYSQL_RES *result = NULL;
-    if (lb_maria_query(conn->my, sql, &result) != 0) {
-        if (lb_maria_outcome(conn, false, err) >= 0)
-            lb_fail(err, LB_E_ENV, "%s", conn->head.message);
-        return err->code;
-    }
+    if (lb_maria_query(conn->my, sql, &result) != 0)
+        return fail_query(conn, err);
     MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
     *ret_n = row != NULL && row[0] != NULL ? strtoull(row[0], NULL, 10) : 0;
     mysql_free_result(result);
@@ -147,11 +144,8 @@ static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, 
                        struct lb_error *err)
 {
     MYSQL_RES *result = NULL;
-    if (lb_maria_query(conn->my, sql, &result) != 0) {
-        if (lb_maria_outcome(conn, false, err) >= 0)
-            lb_fail(err, LB_E_ENV, "%s", conn->head.message);
-        return err->code;
-    }
+    if (lb_maria_query(conn->my, sql, &result) != 0)
+        return fail_query(conn, err);
     for (MYSQL_ROW row; result != NULL && (row = mysql_fetch_row(result)) != NULL;)
         fact(arg, row[0] != NULL ? row[0] : "", row[1] != NULL ? row[1] : "");
     mysql_free_result(result);

@@ -18,6 +18,14 @@ int64_t lb_pg_session_id(struct lb_conn *conn)
     return conn->pooled ? 0 : PQbackendPID(conn->pg); /* a pooler's number is no backend's */
 }
 
+/* The server refused a statement, or the connection is lost. */
+static int fail_query(struct lb_conn *conn, PGresult *result, struct lb_error *err)
+{
+    if (lb_pg_outcome(conn, result, err) >= 0)
+        lb_pg_set_error(conn, LB_E_ENV, err);
+    return err->code;
+}
+
 /* Runs a statement with one integer parameter. NULL with err filled if it failed. */
 static PGresult *ask(struct lb_conn *conn, const char *name, const char *sql, int64_t number,
                      struct lb_error *err)
@@ -30,8 +38,7 @@ static PGresult *ask(struct lb_conn *conn, const char *name, const char *sql, in
     PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, sent);
     if (lb_pg_succeeded(result))
         return result;
-    if (lb_pg_outcome(conn, result, err) >= 0)
-        lb_pg_set_error(conn, LB_E_ENV, err);
+    fail_query(conn, result, err);
     return NULL;
 }
 
@@ -46,11 +53,8 @@ int lb_pg_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_erro
         PGresult *result = lb_pg_wire_answer(control->pg, &control->watch,
                                              PQsendPrepare(control->pg, name, sql, 1, NULL));
         control->can_ask_blocked = lb_pg_succeeded(result);
-        if (!control->can_ask_blocked) {
-            if (lb_pg_outcome(control, result, err) >= 0)
-                lb_pg_set_error(control, LB_E_ENV, err);
-            return err->code;
-        }
+        if (!control->can_ask_blocked)
+            return fail_query(control, result, err);
         PQclear(result);
     }
     PGresult *result = ask(control, control->pooled ? NULL : name, sql, session_id, err);
@@ -90,11 +94,8 @@ int lb_pg_terminate(struct lb_conn *control, int64_t session_id, struct lb_error
 static int count(struct lb_conn *conn, const char *sql, uint64_t *ret_n, struct lb_error *err)
 {
     PGresult *result = lb_pg_wire_exec(conn->pg, sql);
-    if (!lb_pg_succeeded(result)) {
-        if (lb_pg_outcome(conn, result, err) >= 0)
-            lb_pg_set_error(conn, LB_E_ENV, err);
-        return err->code;
-    }
+    if (!lb_pg_succeeded(result))
+        return fail_query(conn, result, err);
     *ret_n = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
     PQclear(result);
     return 0;
@@ -128,11 +129,8 @@ static int report_rows(struct lb_conn *conn, const char *sql, lb_fact_fn *fact, 
                        struct lb_error *err)
 {
     PGresult *result = lb_pg_wire_exec(conn->pg, sql);
-    if (!lb_pg_succeeded(result)) {
-        if (lb_pg_outcome(conn, result, err) >= 0)
-            lb_pg_set_error(conn, LB_E_ENV, err);
-        return err->code;
-    }
+    if (!lb_pg_succeeded(result))
+        return fail_query(conn, result, err);
     for (int i = 0; i < PQntuples(result); i++)
         fact(arg, PQgetvalue(result, i, 0), PQgetvalue(result, i, 1));
     PQclear(result);

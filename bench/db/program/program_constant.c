@@ -24,11 +24,6 @@ struct part {
     bool asks_older; /* something < a time, or a time > something */
 };
 
-static bool is_sign(const struct lb_token *token)
-{
-    return token->length == 1 && (lb_token_begins(token, '+') || lb_token_begins(token, '-'));
-}
-
 /* `=>` names an argument. */
 static bool is_comparison(const struct lb_token *token)
 {
@@ -127,7 +122,7 @@ static bool is_constant_text(const struct lb_window *w, const struct part *part)
     if ((t[1].length == 2 && lb_token_begins(&t[1], ':') && lb_token_is(&t[2], "interval")) ||
         (lb_token_is(&t[1], "as") && lb_token_is(&t[2], "interval")))
         return !is_scaled(w, AT - 1, AT + 1);
-    return is_sign(&t[-1]) && part->has_time && has_unit(text, length);
+    return lb_token_adds(&t[-1]) && part->has_time && has_unit(text, length);
 }
 
 /* --- numbers --- */
@@ -149,7 +144,7 @@ static bool is_constant_number(const struct lb_window *w, const struct part *par
     if (is_comparison(&t[-1]) || (lb_token_begins(&t[-1], '=') && is_comparison(&t[-2])))
         return !part->has_parameter;
     /* One is a count's step; a half rounds; and the other is where Julian days begin. */
-    return is_sign(&t[-1]) && value != 1 && value != 0.5 && value != 2440587.5;
+    return lb_token_adds(&t[-1]) && value != 1 && value != 0.5 && value != 2440587.5;
 }
 
 /* make_interval(mins => 5) */
@@ -205,7 +200,7 @@ static void add(struct part *part, const struct lb_window *w)
     }
     double next = lb_token_is_number(&t[1]) ? value_of(w, &t[1]) : -1;
     bool converts = next == 0 || next == 0.5 || next == 1 || next == 2440587.5;
-    part->has_sign = part->has_sign || (is_sign(t) && !converts);
+    part->has_sign = part->has_sign || (lb_token_adds(t) && !converts);
     part->has_plus = part->has_plus || (lb_token_begins(t, '+') && !converts);
     part->has_comparison = part->has_comparison || is_comparison(t);
     if (is_comparison(t))

@@ -321,6 +321,11 @@ bool lb_token_begins(const struct lb_token *token, char c)
     return token->kind == LB_T_OTHER && token->length > 0 && *token->text == c;
 }
 
+bool lb_token_adds(const struct lb_token *token)
+{
+    return token->length == 1 && (lb_token_begins(token, '+') || lb_token_begins(token, '-'));
+}
+
 bool lb_token_is_number(const struct lb_token *token)
 {
     return token->kind == LB_T_OTHER && token->length > 0 && isdigit((unsigned char)*token->text);

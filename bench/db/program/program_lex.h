@@ -52,6 +52,8 @@ bool lb_token_ends_session(const struct lb_token *token);
 /* An operator, or a number, that begins with this character; and any number. */
 bool lb_token_begins(const struct lb_token *token, char c);
 bool lb_token_is_number(const struct lb_token *token);
+/* A plus or a minus by itself. */
+bool lb_token_adds(const struct lb_token *token);
 /* This operator or character. */
 bool lb_token_is_sign(const struct lb_token *token, const char *sign);
 /* The name of a table or a column, quoted or not, whatever its case. */

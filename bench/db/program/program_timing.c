@@ -71,11 +71,6 @@ static uint32_t unit_behind(const struct lb_window *window)
 
 /* --- is this parameter, here, a length of time? --- */
 
-static bool is_sign(const struct lb_token *token)
-{
-    return token->length == 1 && (lb_token_begins(token, '+') || lb_token_begins(token, '-'));
-}
-
 /* Behind the parameter and its cast. */
 static const struct lb_token *behind(const struct lb_window *window)
 {
@@ -110,7 +105,7 @@ static bool is_added(const struct lb_window *window)
     static const char *const makers[] = {"interval", "secs", "mins", "hours", NULL};
     if (!is_beside_time(window))
         return false;
-    if (is_sign(before) || lb_token_is_any(before, makers) || lb_token_begins(after, '/'))
+    if (lb_token_adds(before) || lb_token_is_any(before, makers) || lb_token_begins(after, '/'))
         return true;
     if (lb_token_begins(before, '>') || lb_token_begins(before, '<') ||
         lb_token_begins(before, '='))

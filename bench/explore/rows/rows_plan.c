@@ -6,6 +6,7 @@
  */
 #include "rows.h"
 
+#include "nearest.h"
 #include "program_lex.h"
 
 #include <ctype.h>
@@ -391,14 +392,6 @@ static void take_join(struct lb_row_reader *reader, const char *condition)
 
 /* --- nodes --- */
 
-static bool is_one_of(const char *text, const char *const *list)
-{
-    for (; *list != NULL; list++)
-        if (strcmp(text, *list) == 0)
-            return true;
-    return false;
-}
-
 static void take_modify(struct lb_row_reader *reader, const json_t *node)
 {
     const char *operation = json_string_value(json_object_get(node, "Operation"));
@@ -434,7 +427,7 @@ static void take_node(struct lb_row_reader *reader, const json_t *node, bool loc
                                          "Seq Scan",
                                          NULL};
     const char *type = json_string_value(json_object_get(node, "Node Type"));
-    if (type == NULL || !is_one_of(type, others)) {
+    if (type == NULL || !lb_is_one_of(type, others)) {
         reader->fails = true;
         return;
     }

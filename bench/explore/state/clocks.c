@@ -35,10 +35,7 @@ static const struct lb_clock_word *find(const struct lb_server_clock *clock,
 static const char *end_of_call(struct lb_lexer behind)
 {
     const char *end = behind.at;
-    struct lb_token token;
-    do
-        token = lb_lexer_next(&behind);
-    while (token.kind == LB_T_BLANK || token.kind == LB_T_COMMENT || token.kind == LB_T_HINT);
+    struct lb_token token = lb_lexer_next_word(&behind);
     if (!lb_token_is_sign(&token, "("))
         return end;
     while (token.kind != LB_T_END && token.kind != LB_T_BAD && !lb_token_is_sign(&token, ")"))

@@ -7,6 +7,8 @@
  */
 #include "testbed.h"
 
+#include "random.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -248,11 +250,6 @@ static char *describe_rows(const struct lb_task *task, const struct lb_rows *row
     return strdup(text);
 }
 
-static uint64_t mix(uint64_t digest, uint64_t value)
-{
-    return (digest ^ value) * UINT64_C(0x100000001b3);
-}
-
 /* The step under way: looked at when the task is blocked in it. */
 static void set_pending(struct lb_task *task, const struct lb_step *step)
 {
@@ -281,9 +278,9 @@ void lb_task_pending(const struct lb_task *task, struct lb_footprint *ret_touche
 static void add_record(struct lb_task *task, const struct lb_step *step, int answer,
                        const struct lb_rows *rows)
 {
-    uint64_t digest = mix(task->digest, (uint64_t)step->kind * 64 + (uint64_t)(answer + 16));
+    uint64_t digest = lb_mix(task->digest, (uint64_t)step->kind * 64 + (uint64_t)(answer + 16));
     if (rows != NULL && step->kind == LB_STEP_EXECUTE)
-        digest = mix(mix(digest, rows->n_rows), (uint64_t)rows->n_changed);
+        digest = lb_mix(lb_mix(digest, rows->n_rows), (uint64_t)rows->n_changed);
     task->digest = digest;
     task->n_executed += step->kind <= LB_STEP_ROLLBACK;
     if (!task->testbed->details || task->n_records == LB_RECORDS_OF_MOVE)

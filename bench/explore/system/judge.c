@@ -4,6 +4,7 @@
 #include "append.h"
 #include "clock.h"
 #include "facts.h"
+#include "random.h"
 #include "strategy.h"
 
 #include <stdio.h>
@@ -496,11 +497,6 @@ int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_
 
 /* --- what is left --- */
 
-static uint64_t mix(uint64_t digest, uint64_t value)
-{
-    return (digest ^ value) * UINT64_C(0x100000001b3);
-}
-
 /* Times differ from replay to replay. */
 static uint64_t digest_of_value(const struct lb_value *value)
 {
@@ -510,14 +506,14 @@ static uint64_t digest_of_value(const struct lb_value *value)
     if (value->type == LB_REAL || (is_number && (number >= times || number <= -times)))
         return 1;
     if (is_number)
-        return mix(2, (uint64_t)number);
+        return lb_mix(2, (uint64_t)number);
     if (value->type != LB_TEXT)
         return 3;
     uint64_t digest = 4;
     for (size_t i = 0; i < value->length; i++) {
         if (value->text[i] == ':') /* 12:00 */
             return 1;
-        digest = mix(digest, (unsigned char)value->text[i]);
+        digest = lb_mix(digest, (unsigned char)value->text[i]);
     }
     return digest;
 }
@@ -541,7 +537,7 @@ int lb_testbed_left(void *arg, uint64_t *ret, struct lb_error *err)
             uint64_t digest = i + 1;
             for (size_t column = 0; column < rows.n_columns; column++) {
                 struct lb_value value = testbed->db->value(testbed->control.conn, row, column);
-                digest = mix(digest, digest_of_value(&value));
+                digest = lb_mix(digest, digest_of_value(&value));
             }
             *ret += digest * UINT64_C(0x9e3779b97f4a7c15); /* rows have no order */
         }

@@ -8,6 +8,7 @@
 #include "costs.h"
 #include "diff.h"
 #include "json_object.h"
+#include "matrix_title.h"
 #include "ranking.h"
 #include "report.h"
 #include "servers.h"
@@ -17,7 +18,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 enum { STEPS_PER_HALVING = 4 }; /* of a spectrum */
 
@@ -584,15 +584,11 @@ static struct lb_object header_object(const struct lb_report *report)
 {
     struct lb_object object = lb_object_new();
     char text[32];
-    struct tm tm;
-    time_t seconds = (time_t)(report->start_unix_ms / 1000);
-    gmtime_r(&seconds, &tm);
-    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
     lb_put_text(&object, "schema", "lockbench-result");
     lb_put(&object, "schema_version", json_integer(LB_RESULT_SCHEMA));
     lb_put_text(&object, "lockbench", LB_VERSION);
     lb_put_text(&object, "command", report->command);
-    lb_put_text(&object, "started", text);
+    lb_put_text(&object, "started", lb_matrix_utc(report, text, sizeof text));
     lb_put_count(&object, "seed", report->seed);
     lb_put_count(&object, "repeat", report->n_repeat);
     lb_put(&object, "budget_ns",

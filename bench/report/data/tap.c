@@ -19,13 +19,6 @@ static void print_name(FILE *out, const char *text)
     lb_print_clean(out, text, "#", (const char *const[]){"_"});
 }
 
-static void print_yaml_text(FILE *out, const char *key, const char *text)
-{
-    fprintf(out, "  %s: \"", key);
-    lb_print_clean(out, text, "\"\\", (const char *const[]){"\\\"", "\\\\"});
-    fputs("\"\n", out);
-}
-
 static void line(struct lb_sink_state *state, const struct lb_cell *cell, const char *guarantee,
                  bool ok)
 {
@@ -103,20 +96,20 @@ static void details(struct lb_sink_state *state, const struct lb_cell *cell,
     FILE *out = state->out;
     char text[1200];
     fputs("  ---\n", out);
-    print_yaml_text(out, "meaning", lb_expectation_meaning(expectation));
+    lb_print_yaml(out, "meaning", lb_expectation_meaning(expectation));
     if (finding->n_witnesses > 0)
-        print_yaml_text(out, "message", finding->witness[0].text);
+        lb_print_yaml(out, "message", finding->witness[0].text);
     if (expectation == LB_EXPECT_CAUGHT || expectation == LB_EXPECT_MISSED)
-        print_yaml_text(out, "why", lb_cell_why_broken(cell, guarantee));
+        lb_print_yaml(out, "why", lb_cell_why_broken(cell, guarantee));
     fprintf(out, "  violations: %llu\n  tested: %llu\n", (unsigned long long)finding->n_violations,
             (unsigned long long)finding->n_tested);
     if (run->exploration != NULL)
-        print_yaml_text(out, "explored", run->exploration->covered);
+        lb_print_yaml(out, "explored", run->exploration->covered);
     else
         fprintf(out, "  runs: %zu\n  successes_per_s: %.6g\n  seed: %llu\n", cell->n_runs,
                 run->successes_per_s, (unsigned long long)run->seed);
     lb_reproduce(cell, run, finding, text, sizeof text);
-    print_yaml_text(out, "reproduce", text);
+    lb_print_yaml(out, "reproduce", text);
     fputs("  ...\n", out);
     fflush(out); /* whole lines: others write to the same pipe */
     if (expectation == LB_EXPECT_BROKEN || expectation == LB_EXPECT_MISSED)
@@ -168,11 +161,11 @@ static void proof_line(struct lb_sink_state *state, const struct lb_cell *cell)
     }
     line(state, cell, run->proof.name, expectation != LB_EXPECT_BROKEN);
     fputs("\n  ---\n", state->out);
-    print_yaml_text(state->out, "meaning", lb_expectation_meaning(expectation));
-    print_yaml_text(state->out, "message", run->proof.text);
+    lb_print_yaml(state->out, "meaning", lb_expectation_meaning(expectation));
+    lb_print_yaml(state->out, "message", run->proof.text);
     fprintf(state->out, "  runs: %zu\n  seed: %llu\n", cell->n_runs, (unsigned long long)run->seed);
     lb_reproduce(cell, run, NULL, text, sizeof text);
-    print_yaml_text(state->out, "reproduce", text);
+    lb_print_yaml(state->out, "reproduce", text);
     fputs("  ...\n", state->out);
     if (expectation == LB_EXPECT_BROKEN)
         diagnose(state, cell, run->proof.name, run->proof.text, text);
@@ -185,9 +178,9 @@ static void disagreement_line(struct lb_sink_state *state, const struct lb_cell 
     char text[1200];
     line(state, cell, "internal error", false);
     fputs("\n  ---\n", state->out);
-    print_yaml_text(state->out, "message", lb_disagreement);
+    lb_print_yaml(state->out, "message", lb_disagreement);
     fprintf(state->out, "  seed: %llu\n", (unsigned long long)run->seed);
-    print_yaml_text(state->out, "reproduce", lb_reproduce(cell, run, NULL, text, sizeof text));
+    lb_print_yaml(state->out, "reproduce", lb_reproduce(cell, run, NULL, text, sizeof text));
     fputs("  ...\n", state->out);
 }
 
@@ -252,7 +245,7 @@ static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
         }
         line(state, cell, "all", false);
         fputs("\n  ---\n", state->out);
-        print_yaml_text(state->out, "message", cell->error.message);
+        lb_print_yaml(state->out, "message", cell->error.message);
         fputs("  ...\n", state->out);
         break; /* the program says it on standard error, as any error */
     case LB_CELL_DONE:

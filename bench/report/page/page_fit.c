@@ -1,6 +1,7 @@
 /* Sweeps over workers in a stored comparison, and the scalability law fitted to each that has
  * enough levels (bench/stats/usl.h): the curve over the range that was measured, and its band.
  */
+#include "json_object.h"
 #include "page.h"
 #include "usl.h"
 
@@ -27,15 +28,10 @@ static bool is_same_sweep(const json_t *a, const json_t *b)
     return same;
 }
 
-static json_t *real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *estimate_json(double value, struct lb_confidence interval)
 {
-    return json_pack("{s:o, s:o, s:o}", "value", real(value), "low", real(interval.low), "high",
-                     real(interval.high));
+    return json_pack("{s:o, s:o, s:o}", "value", lb_json_real(value), "low",
+                     lb_json_real(interval.low), "high", lb_json_real(interval.high));
 }
 
 static json_t *curve_json(const struct lb_usl_fit *fit)
@@ -46,8 +42,9 @@ static json_t *curve_json(const struct lb_usl_fit *fit)
         struct lb_estimate at;
         struct lb_error err;
         if (lb_usl_predict(fit, n, &at, &err) == 0)
-            json_array_append_new(array, json_pack("[o, o, o, o]", real(n), real(at.value),
-                                                   real(at.interval.low), real(at.interval.high)));
+            json_array_append_new(
+                array, json_pack("[o, o, o, o]", lb_json_real(n), lb_json_real(at.value),
+                                 lb_json_real(at.interval.low), lb_json_real(at.interval.high)));
     }
     return array;
 }
