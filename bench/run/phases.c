@@ -10,8 +10,10 @@
 #include "pool.h"
 #include "readers.h"
 #include "settler.h"
-#include "waits.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 
 /* How long after the stop a worker may still wait inside the engine before it is cancelled. */
@@ -30,6 +32,57 @@
  * earlier than that, and a question about the clock, too. */
 #define COMPANY_NS      UINT64_C(1000000)
 #define BUSY_COMPANY_NS UINT64_C(20000000)
+/* Between two samples of what the sessions wait for. */
+#define SAMPLE_NS UINT64_C(20000000)
+
+/* --- wait events of the sessions, sampled from the control session while the run is measured ---
+ *
+ * A sample asks the server once what each session of the run is doing at this moment. Over some
+ * hundred samples the shares say where the workers' time goes on the server: a lock of a row, the
+ * disk, or the client's turn. The price is one query per sample on a session of its own.
+ */
+
+static void add_wait(void *arg, const char *name, const char *value)
+{
+    struct lb_outcome *outcome = arg;
+    uint64_t n = strtoull(value, NULL, 10);
+    for (size_t i = 0; i < outcome->n_waits; i++)
+        if (strcmp(outcome->waits[i].name, name) == 0) {
+            outcome->waits[i].n += n;
+            return;
+        }
+    struct lb_wait *grown = realloc(outcome->waits, (outcome->n_waits + 1) * sizeof *grown);
+    if (grown == NULL)
+        return;
+    outcome->waits = grown;
+    struct lb_wait *wait = &grown[outcome->n_waits++];
+    *wait = (struct lb_wait){.n = n};
+    snprintf(wait->name, sizeof wait->name, "%s", name);
+}
+
+static bool wants_waits(const struct lb_active_run *run)
+{
+    const struct lb_db *db = run->team->db;
+    return run->request->sample_waits && db != NULL && db->waits != NULL;
+}
+
+/* Samples them, if it is wanted and time. */
+static void sample_waits(struct lb_active_run *run)
+{
+    struct lb_error ignored;
+    if (!wants_waits(run) || lb_team_phase(run->team) != LB_PHASE_MEASURE ||
+        run->control.conn == NULL || lb_conn_head(run->control.conn)->lost)
+        return;
+    uint64_t now_ns = lb_now_ns();
+    if (now_ns < run->next_sample_ns)
+        return;
+    if (run->team->db->waits(run->control.conn, add_wait, run->outcome, &ignored) == 0)
+        run->outcome->n_wait_samples++;
+    /* From the end: a slow answer does not make the next sample follow at once. */
+    run->next_sample_ns = lb_now_ns() + SAMPLE_NS;
+}
+
+/* --- steps --- */
 
 /* True if `wanted` workers have reached the milestone, here and elsewhere. */
 static bool is_there(const struct lb_active_run *run, enum lb_milestone milestone, uint32_t wanted)
@@ -57,7 +110,7 @@ static uint64_t next_look_ns(const struct lb_active_run *run)
     uint64_t wake_ns = lb_now_ns() + (run->company != NULL && !is_busy(run) ? COMPANY_NS
                                       : has_fault                           ? FAULT_TICK_NS
                                       : run->company != NULL                ? BUSY_COMPANY_NS
-                                      : lb_waits_wanted(run)                ? LB_SAMPLE_NS
+                                      : wants_waits(run)                    ? SAMPLE_NS
                                                                             : TICK_NS);
     const uint64_t stage_ns = lb_stages_next_ns(run);
     wake_ns = stage_ns < wake_ns ? stage_ns : wake_ns;
@@ -75,7 +128,7 @@ bool lb_phases_tick(struct lb_active_run *run, enum lb_milestone milestone, uint
     lb_processes_watch(run);
     lb_stages_watch(run);
     lb_faults_watch(run);
-    lb_waits_sample(run);
+    sample_waits(run);
     if (run->company != NULL)
         run->company->poll(run);
     struct lb_error lost;

@@ -7,10 +7,10 @@
  * user's database whatever happens.
  */
 #include "run.h"
-#include "quiet.h"
 
 #include "books.h"
 #include "chunks.h"
+#include "clock.h"
 #include "control.h"
 #include "faults.h"
 #include "gauges.h"
@@ -27,6 +27,7 @@
 #include "settler.h"
 #include "warnings.h"
 
+#include <time.h>
 #include <unistd.h>
 
 /* How long a queue may take to be emptied, so that a lost item can be distinguished from one that
@@ -149,6 +150,55 @@ static int take_share(struct lb_active_run *run, const struct lb_scenario *all,
     return 0;
 }
 
+/* --- questions to the database once all workers have ended --- */
+
+/* Waits until the leases of slow or dead workers are over, by any clock. */
+static void outlast_leases(const struct lb_active_run *run)
+{
+    enum { MOST_MS = 1000, MARGIN_MS = 20 };
+    const struct lb_strategy *strategy = run->request->strategy;
+    uint64_t from_ns = lb_now_ns();
+    if (!strategy->is_lease || run->plan.ttl_ms > MOST_MS)
+        return;
+    while (!lb_control_interrupted(run) &&
+           lb_now_ns() < from_ns + (run->plan.ttl_ms + MARGIN_MS) * UINT64_C(1000000))
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+/* Notes how many permits of each resource the tables say are free, if the strategy makes a promise
+ * about this. Waits until leases of a second or less are over. */
+static int ask_when_quiet(struct lb_active_run *run, struct lb_error *err)
+{
+    struct lb_runner runner = {0};
+    if ((run->request->strategy->claims & LB_G_BIT(LB_G_PERMITS)) == 0 || run->history == NULL ||
+        run->program == NULL || !run->program->sections[LB_S_PERMITS].present ||
+        run->outcome->state != LB_RUN_COMPLETE)
+        return 0;
+    outlast_leases(run);
+    int rc = lb_runner_init(&runner, run->program, &run->control, err);
+    if (rc != 0)
+        return rc;
+    for (uint32_t i = 0; i < run->plan.n_resources && rc == 0; i++) {
+        int64_t n_free = 0;
+        uint64_t from_ns = lb_now_ns();
+        rc = lb_permits_ask(&run->plan, &runner, i, &n_free, err);
+        uint64_t to_ns = lb_now_ns();
+        if (rc == LB_OK)
+            lb_log_append(&run->control_log,
+                          &(struct lb_event){.time_ns = to_ns,
+                                             .value = (uint64_t)n_free,
+                                             .process = run->share.first_log,
+                                             .object = i,
+                                             .arg = (uint32_t)((to_ns - from_ns) / 1000 + 1),
+                                             .op = LB_OP_PERMITS,
+                                             .type = LB_EV_NOTE});
+    }
+    lb_runner_release(&runner);
+    return rc < 0 ? rc : 0;
+}
+
+/* --- the outcome --- */
+
 /* The workers have stopped: computes the outcome and the warnings. */
 static int conclude(struct lb_active_run *run, const struct lb_scenario *scenario,
                     struct lb_error *err)
@@ -168,7 +218,7 @@ static int conclude(struct lb_active_run *run, const struct lb_scenario *scenari
     if (rc == 0 && scenario->rounds > 0)
         rc = lb_ledger_count(run, err);
     if (rc == 0)
-        rc = lb_quiet_ask(run, err);
+        rc = ask_when_quiet(run, err);
     if (rc == 0)
         rc = lb_run_judge(run, err);
     if (rc == 0)

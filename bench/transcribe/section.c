@@ -8,7 +8,7 @@
 
 #include "append.h"
 #include "bytes.h"
-#include "casts.h"
+#include "nearest.h"
 #include "text_clean.h"
 
 #include <ctype.h>
@@ -28,6 +28,47 @@ void lb_section_note(struct lb_section_writer *w, bool is_open, const char *form
     va_end(args);
     fprintf(w->file, "-- (%s%s)\n", is_open ? "TO DO, " : "", lb_clean_text(text));
     w->n_open += is_open;
+}
+
+/* --- parameters whose types the server inferred ---
+ *
+ * The program sent text without a type, and the server inferred the type. In a file a number is a
+ * number: a cast states the type, and a literal that is not a number is written as text.
+ */
+
+/* Writes text, the replacement of the part's parameter, with the type that the server inferred. */
+static void write_cast(const struct lb_part *part, struct lb_piece piece, const char *text,
+                       FILE *out)
+{
+    static const char *const values[] = {":ttl_ms", "(:ttl_ms / 1000)", ":id", NULL};
+    static const char *const large[] = {"bigint", "numeric", "real", "double precision", NULL};
+    static const char *const small[] = {"integer", "smallint", NULL};
+    char type[100];
+    bool is_value = lb_is_one_of(text, values);
+    bool is_literal = text[0] != '\0' && text[strspn(text, "-.0123456789")] == '\0';
+    bool is_typed = (is_value || is_literal) && part->statement->types != NULL &&
+                    lb_piece_param(part, part->statement->types, piece, type, sizeof type);
+    if (!is_typed || lb_is_one_of(type, large) || (is_literal && lb_is_one_of(type, small)))
+        fputs(text, out);
+    else if (is_literal)
+        fprintf(out, "'%s'", text);
+    else if (lb_is_one_of(type, small))
+        fprintf(out, "(%s)::%s", text, type);
+    else
+        fprintf(out, "((%s)::text)::%s", text, type);
+}
+
+/* True if this piece must be a number: a key of an advisory lock, or a parameter for which the
+ * server inferred a number. */
+static bool wants_number(const struct lb_part *part, struct lb_piece piece)
+{
+    static const char *const numbers[] = {"bigint", "integer", "smallint", "oid", "numeric", NULL};
+    char type[100];
+    if (piece.kind != LB_PIECE_POSITION)
+        return memmem(part->text, part->n, "advisory", 8) != NULL;
+    return part->statement->types != NULL &&
+           lb_piece_param(part, part->statement->types, piece, type, sizeof type) &&
+           lb_is_one_of(type, numbers);
 }
 
 /* --- one statement --- */
@@ -92,11 +133,11 @@ static void render(struct lb_section_writer *w, const struct lb_part *const part
                 w->n_open++;
             }
         } else {
-            w->values.wants_number = lb_cast_wants_number(parts[own], piece);
+            w->values.wants_number = wants_number(parts[own], piece);
             bool is_known = lb_values_resolve(&w->values, had, is_param, w->is_lock, text,
                                               sizeof text, said, sizeof said);
             if (is_param)
-                lb_cast_write(parts[own], piece, text, out);
+                write_cast(parts[own], piece, text, out);
             else
                 fputs(text, out);
             if (said[0] != '\0') {

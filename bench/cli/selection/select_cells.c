@@ -1,15 +1,94 @@
 /* The cells that strategies, targets and scenarios make: see select.h. A cell that cannot run is
  * there too, SKIPPED with its reason. */
+#include "combinations.h"
 #include "select.h"
 #include "select_parts.h"
 
 #include "array.h"
 #include "demand.h"
-#include "levels.h"
 #include "nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* --- --matrix: each question at each isolation level that a target tells apart --- */
+
+enum { CELL_MS = 1000 };
+
+static bool is_known_to_stall(const struct lb_strategy *strategy)
+{
+    for (const struct lb_break *b = strategy->breaks; b != NULL && b->why != NULL; b++)
+        if (b->guarantee == LB_G_PROGRESS)
+            return true;
+    return false;
+}
+
+/* A known break with a scenario of its own keeps that duration. The length of waits depends on the
+ * machine and not on the level: a bound on it is kept only where it is known to show a break, and
+ * needs more time than itself. */
+static void shorten(struct lb_scenario *scenario, const struct lb_strategy *strategy,
+                    const struct lb_args *args)
+{
+    bool is_usual =
+        strcmp(scenario->name, "mutex-hot") == 0 || strcmp(scenario->name, "drain") == 0;
+    if (!lb_args_give(args, "warmup"))
+        scenario->warmup_ns = 0;
+    if (is_known_to_stall(strategy))
+        return;
+    if (!lb_args_give(args, "progress-bound"))
+        scenario->progress_bound_ns = 0;
+    if (is_usual && !scenario->drain && !lb_args_give(args, "duration"))
+        scenario->duration_ns = CELL_MS * UINT64_C(1000000);
+}
+
+/* The question as a cell of the matrix asks it: at that level (LB_ISO_DEFAULT: it stays as it is),
+ * and for a short time unless the user gave one. */
+static int ask_at_level(const struct lb_question *question, const struct lb_strategy *strategy,
+                        enum lb_isolation level, const struct lb_args *args,
+                        struct lb_question *ret_asked, struct lb_error *err)
+{
+    *ret_asked = *question;
+    shorten(&ret_asked->scenario, strategy, args);
+    if (level == LB_ISO_DEFAULT)
+        return 0;
+    bool is_named = ret_asked->scenario.isolation == level;
+    ret_asked->scenario.isolation = level;
+    return is_named ? 0 : lb_sweep_rename(&ret_asked->scenario, lb_scenario_key("isolation"), err);
+}
+
+/* Is the level among those of the matrix? All that the engine tells apart, or the one that the
+ * scenario asks for, or with --isolation default the engine's own; without a database (NULL) there
+ * is none, LB_ISO_DEFAULT. */
+static bool includes_level(const struct lb_db *db, const struct lb_scenario *scenario,
+                           enum lb_isolation level, const struct lb_args *args)
+{
+    if (db == NULL)
+        return level == LB_ISO_DEFAULT;
+    if (scenario->isolation == LB_ISO_DEFAULT && lb_args_give(args, "isolation"))
+        return level == db->default_isolation;
+    return scenario->isolation != LB_ISO_DEFAULT ? level == scenario->isolation
+                                                 : (db->isolations & LB_ISO_BIT(level)) != 0;
+}
+
+/* Makes the cell a SKIP if the level means nothing to the engine, or is not the strategy's. */
+static void fit_level(const struct lb_db *db, enum lb_isolation level, struct lb_cell *cell)
+{
+    const struct lb_strategy *strategy = cell->strategy;
+    if (db == NULL || cell->state != LB_CELL_PENDING)
+        return;
+    if ((db->isolations & LB_ISO_BIT(level)) == 0)
+        snprintf(cell->reason, sizeof cell->reason, "%s does not tell %s from its other levels",
+                 db->product, lb_isolation_name(level));
+    else if (strategy->isolation != LB_ISO_DEFAULT && strategy->isolation != level)
+        snprintf(cell->reason, sizeof cell->reason,
+                 "%s asks for %s: at another level it is another protocol", strategy->name,
+                 lb_isolation_name(strategy->isolation));
+    else
+        return;
+    cell->state = LB_CELL_SKIPPED;
+}
+
+/* --- the cells --- */
 
 /* The user's settings that this strategy has, or those of a known break ("form=in"). */
 static int add_settings(struct lb_selection *selection, const struct lb_protocol *protocol,
@@ -191,13 +270,13 @@ static int add_levels(struct lb_selection *selection, const struct lb_args *args
     for (int i = LB_ISO_DEFAULT; i < LB_ISOLATIONS && rc == 0; i++) {
         enum lb_isolation level = (enum lb_isolation)i;
         struct lb_question asked;
-        if (!lb_levels_include(db, &question->scenario, level, args))
+        if (!includes_level(db, &question->scenario, level, args))
             continue;
-        rc = lb_levels_ask(question, strategy, level, args, &asked, err);
+        rc = ask_at_level(question, strategy, level, args, &asked, err);
         if (rc == 0)
             rc = add_cell(selection, protocol, &asked, place, of_break, report, err);
         if (rc == 0)
-            lb_levels_fit(db, level, &report->cells[report->n_cells - 1]);
+            fit_level(db, level, &report->cells[report->n_cells - 1]);
     }
     return rc;
 }
