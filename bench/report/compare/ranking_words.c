@@ -363,7 +363,8 @@ static void say_length(struct words *words, const struct lb_rank_table *table)
                 shortest_ns = table->ranks[i].cell->runs[k]->config.duration_ns;
     if (shortest_ns < first->scenario.duration_ns)
         say(words,
-            " Runs take %s, so that more rounds fit in. The first takes %s, if a verdict depends on "
+            " Runs take %s, so that more rounds fit in. The first takes %s, if a verdict depends "
+            "on "
             "its length.",
             lb_format_ns(shortest_ns, shorter, sizeof shorter),
             lb_format_ns(first->scenario.duration_ns, whole, sizeof whole));
@@ -398,7 +399,8 @@ char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured
         say(&words, "%zu rounds show a difference of %s in 80 of 100 cases", table->n_rounds,
             percent(table->shows, text, sizeof text));
     if (table->shows > LB_RANKING_BAND && table->band_rounds > 0)
-        say(&words, "; %zu rounds would show one of %.0f %%", table->band_rounds, 100 * LB_RANKING_BAND);
+        say(&words, "; %zu rounds would show one of %.0f %%", table->band_rounds,
+            100 * LB_RANKING_BAND);
     say(&words, ".");
     if (measured == LB_RANK_RATE)
         say_length(&words, table);
