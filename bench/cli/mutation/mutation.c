@@ -416,24 +416,47 @@ static int ask_missed(struct lb_mutation *m, struct lb_error *err)
     return r < 0 ? r : conclude_open(m, err);
 }
 
+static size_t count_misses(const struct lb_mutation *m, const struct lb_mutation_question *question)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < m->mutants.n; i++)
+        n += misses(m, question, i);
+    return n;
+}
+
+/* The question that most mutants miss, of those that were not taken before; NULL: there is none. */
+static struct lb_mutation_question *take_most_missed(struct lb_mutation *m, size_t *ret_n)
+{
+    struct lb_mutation_question *most = NULL;
+    *ret_n = 0;
+    for (size_t k = 0; k < m->n_questions; k++) {
+        size_t n = m->questions[k].is_taken ? 0 : count_misses(m, &m->questions[k]);
+        if (n <= *ret_n)
+            continue;
+        *ret_n = n;
+        most = &m->questions[k];
+    }
+    if (most != NULL)
+        most->is_taken = true;
+    return most;
+}
+
 /* Explorations that were not complete, where the time that is left may do for the original and for
  * all mutants that are still open. */
 static int explore_missed(struct lb_mutation *m, struct lb_error *err)
 {
+    const size_t n_jobs = m->n_jobs > 1 ? m->n_jobs : 1;
+    size_t n;
     int r = 0;
-    for (size_t k = 0; k < m->n_questions && r == 0 && !m->is_accused; k++) {
-        struct lb_mutation_question *question = &m->questions[k];
-        size_t n = 0, n_jobs = m->n_jobs > 1 ? m->n_jobs : 1;
-        for (size_t i = 0; i < m->mutants.n; i++)
-            n += misses(m, question, i);
+    while (r == 0 && !m->is_accused && !lb_mutation_is_stopped(m) &&
+           (m->missed = take_most_missed(m, &n)) != NULL) {
         uint64_t start_ns = lb_now_ns(),
                  time_ns = exploring_left_ns(m) / ((n + n_jobs - 1) / n_jobs + 2);
-        if (n == 0 || time_ns < 3 * question->took_ns / 2 || lb_mutation_is_stopped(m))
+        if (time_ns < 3 * m->missed->took_ns / 2)
             continue;
-        r = lb_explore_original(m, question, time_ns, err);
-        question->took_ns = lb_now_ns() - start_ns;
-        m->missed = question;
-        take_turns(m, question);
+        r = lb_explore_original(m, m->missed, time_ns, err);
+        m->missed->took_ns = lb_now_ns() - start_ns;
+        take_turns(m, m->missed);
         r = r < 0 ? r : lb_mutation_in_parts(m, ask_missed, err);
     }
     return r;

@@ -59,6 +59,7 @@ struct lb_mutation_question {
     bool is_usable;      /* the original could be asked */
     bool is_complete;
     bool is_asked; /* of a run: the original has held */
+    bool is_taken; /* it is explored once more in the time that is left, or would take too long */
     bool is_judged, has_deadlocks, is_distinct;
     uint64_t took_ns;       /* of the original */
     double share;           /* ... of whose search, roughly */
