@@ -368,6 +368,14 @@ bool lb_run_is_late(const struct lb_outcome *run)
            strncmp(run->reason, LB_LATE_GENERATOR, sizeof LB_LATE_GENERATOR - 1) == 0;
 }
 
+bool lb_run_is_spared(const struct lb_cell *cell, const struct lb_outcome *run)
+{
+    size_t n_complete = 0;
+    for (size_t i = 0; i < cell->n_runs; i++)
+        n_complete += cell->runs[i]->state == LB_RUN_COMPLETE;
+    return lb_run_is_late(run) && n_complete >= 2;
+}
+
 bool lb_strategy_is_broken(const struct lb_strategy *strategy)
 {
     const struct lb_cell cell = {.strategy = strategy};

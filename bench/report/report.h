@@ -170,6 +170,8 @@ const struct lb_histogram *lb_run_wait(const struct lb_outcome *run);
 /* True if the run is invalid only because the generator of its arrivals fell behind: its waits are
  * too long by that. Its verdicts, the share that was served and the CPU stand. */
 bool lb_run_is_late(const struct lb_outcome *run);
+/* True if it is late, and two other runs of its cell are complete: in a comparison those decide. */
+bool lb_run_is_spared(const struct lb_cell *cell, const struct lb_outcome *run);
 
 enum lb_standing {
     LB_STANDS_HELD,

@@ -32,7 +32,7 @@
  * earlier than that, and a question about the clock, too. */
 #define COMPANY_NS      UINT64_C(1000000)
 #define BUSY_COMPANY_NS UINT64_C(20000000)
-/* Between two samples of what the sessions wait for. */
+/* Between two samples of the waits of all sessions. */
 #define SAMPLE_NS UINT64_C(20000000)
 
 /* --- wait events of the sessions, sampled from the control session while the run is measured ---

@@ -35,15 +35,6 @@ static bool is_without_grant(const struct lb_cell *cell)
     return is_idle;
 }
 
-/* True if rounds of a comparison were late, and others were not: those decide. */
-static bool has_valid_rounds(const struct lb_campaign *campaign, const struct lb_cell *cell)
-{
-    size_t n_complete = 0;
-    for (size_t i = 0; i < cell->n_runs; i++)
-        n_complete += cell->runs[i]->state == LB_RUN_COMPLETE;
-    return campaign->defaults.chooses && n_complete >= 2;
-}
-
 static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
                                    const struct lb_baseline *baseline, const struct lb_cell *cell)
 {
@@ -62,7 +53,7 @@ static enum lb_exit status_of_cell(const struct lb_campaign *campaign,
         /* A line of a plan in which no fault happened says so; the others stand. */
         if (cell->outlook != NULL && run->lacks_fault)
             is_invalid = false;
-        if (is_invalid && lb_run_is_late(run) && has_valid_rounds(campaign, cell))
+        if (is_invalid && campaign->defaults.chooses && lb_run_is_spared(cell, run))
             is_invalid = false;
         if (is_invalid || lb_ranks_are_near(&run->ranks) || !run->witnesses_agree)
             status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);

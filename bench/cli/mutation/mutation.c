@@ -332,9 +332,7 @@ static int compare_mutants(struct lb_mutation *m, struct lb_error *err)
     return r == 0 ? conclude_open(m, err) : r;
 }
 
-/* Each process gets as many of the mutants that are open and are asked this; NULL: of the open
- * ones.
- */
+/* Each process gets as many of the open mutants that are asked this; NULL: of all open ones. */
 static void take_turns(struct lb_mutation *m, const struct lb_mutation_question *question)
 {
     size_t turn = 0;

@@ -230,9 +230,10 @@ struct lb_replayed {
     bool is_choice; /* of the engine, in some move: another replay may be another one */
     bool gave_up;   /* a worker: in another order it may have been refused less often */
     uint64_t answers[LB_MAX_LENGTH]; /* a digest for each move */
-    bool wants_left;                 /* in: left and touched are wanted */
-    size_t at;                       /* in: the number of the move that touched is about */
-    struct lb_footprint touched;     /* by that move */
+    bool wants_left;             /* in: left and touched are wanted. Behind the schedule, refused
+                                    workers try again until they wait */
+    size_t at;                   /* in: the number of the move that touched is about */
+    struct lb_footprint touched; /* by that move */
     uint64_t left; /* a digest of the data at its end; 0: not all workers came to their ends */
 };
 

@@ -163,7 +163,7 @@ struct lb_task {
     struct lb_footprint touched;
     bool may_free;   /* it has done something that may set others free */
     bool has_waited; /* the statement under way was blocked */
-    bool is_in_line; /* ... in a queue that is served in order: who goes on is no choice */
+    bool is_in_line; /* ... in a queue that is served in order: the engine has no choice */
     uint64_t digest;
     uint64_t told;        /* likewise of the items that it was given */
     size_t n_events_seen; /* by look_at_events */

@@ -204,20 +204,20 @@ static void print_undecided(const struct lb_sink_state *state, const struct lb_r
     }
 }
 
-/* Rounds that do not hold decide the exit status. Those that began too late do not, if two others
- * were on time. */
+/* Rounds that do not hold decide the exit status, unless they are spared. */
 static void print_invalid(const struct lb_sink_state *state, const struct lb_cell *cell)
 {
-    size_t n_invalid = 0, n_complete = 0;
+    size_t n_invalid = 0;
     const struct lb_outcome *first = NULL;
     for (size_t i = 0; i < cell->n_runs; i++) {
         const struct lb_outcome *run = cell->runs[i];
-        n_complete += run->state == LB_RUN_COMPLETE;
-        n_invalid += run->state == LB_RUN_INVALID;
-        if (run->state == LB_RUN_INVALID && (first == NULL || lb_run_is_late(first)))
+        if (run->state != LB_RUN_INVALID)
+            continue;
+        n_invalid++;
+        if (first == NULL && !lb_run_is_spared(cell, run))
             first = run;
     }
-    if (first != NULL && !(lb_run_is_late(first) && n_complete >= 2))
+    if (first != NULL)
         lb_text_say(state, 0, "%s on %s, %s: inconclusive, as %zu of %zu rounds do not count: %s",
                     cell->name, cell->engine, cell->scenario.name, n_invalid, cell->n_runs,
                     first->reason);
