@@ -14,7 +14,7 @@ struct lb_clock_word;
 struct lb_server_clock {
     const char *create; /* once, in the space, before set-up */
     /* Both stop the clock at %1$lld ms since 1970, plus what it is ahead: once, behind create, or
-     * on each session. NULL, both: it cannot be stopped. */
+     * on each session. NULL: nothing to do for it. */
     const char *still, *session_still;
     const char *session;  /* on each session of the space; %s: the space's name */
     const char *set;      /* over the control session: sets how many ms the clock is ahead; %lld */
@@ -23,14 +23,21 @@ struct lb_server_clock {
     const char *const *runs_on;  /* words for a time that begin does not fix: where statements have
                                     no others, begin is left out; NULL: it never is */
     const char *statement;       /* before each statement, while the clock is ahead; %lld */
-    const char *const *unstated; /* likewise, for a time that statement does not fix */
+    const char *const *unstated; /* words for a time that statement does not fix: where statements
+                                    have no others, statement is left out; NULL: it never is */
     const char *statement_back;  /* on the sessions, when it is not any more; NULL: with 0 */
-    const struct lb_clock_word *words; /* that are replaced in statements; NULL: none */
-    bool keeps_defaults;               /* of columns: they ask for the clock that stays */
-    const char *const *moved;          /* words that ask for it, and are answered so */
+    /* Of a clock that stands still, in place of statement, and once on each session: %lld ms since
+     * 1970. NULL: statement is for both. */
+    const char *still_statement;
+    /* Words that are replaced in statements: those of a clock that stands still, of defaults of
+     * columns (in CREATE and ALTER), and the others. NULL: none; of the first two: like the others.
+     */
+    const struct lb_clock_word *still_words, *default_words, *words;
+    const char *const *moved; /* words that ask for it, and are answered so */
 };
 
-/* instead: of the word and its call, or, with a + in front, behind them; %lld: microseconds. */
+/* instead: of the word and its call. In it @ stands for both, ! for the call alone, # for the
+ * microseconds that a step takes, and $ for the ms since 1970 at which the clock stands. */
 struct lb_clock_word {
     const char *word, *instead;
 };

@@ -200,7 +200,7 @@ static int execute_plain(struct lb_runner *runner, const struct lb_statement *st
     if (session->conn == NULL)
         return LB_LOST;
     progress->found = true;
-    return session->db->run(session->conn, statement->native, err);
+    return session->db->run(session->conn, lb_session_native(session, statement->native), err);
 }
 
 static bool is_skipped(const struct lb_statement *statement, bool decided)

@@ -149,6 +149,13 @@ static int step_begin(struct lb_session *session, const struct lb_step *step, st
     return 0;
 }
 
+const char *lb_session_native(const struct lb_session *session, const char *native)
+{
+    const struct lb_gate *gate = session->gate;
+    return gate != NULL && gate->rewrite != NULL ? gate->rewrite(session->gate_arg, native)
+                                                 : native;
+}
+
 int lb_session_ready(struct lb_session *session, struct lb_prepared *prepared,
                      const struct lb_step *step, const char *native, struct lb_error *err)
 {
@@ -161,10 +168,8 @@ int lb_session_ready(struct lb_session *session, struct lb_prepared *prepared,
         assert(step->n_params <= MAX_PARAMS);
         for (size_t i = 0; i < step->n_params; i++)
             types[i] = step->params[i].type;
-        if (session->gate != NULL && session->gate->rewrite != NULL)
-            native = session->gate->rewrite(session->gate_arg, native);
-        r = session->db->prepare(session->used, native, step->n_params, types, &prepared->stmt,
-                                 err);
+        r = session->db->prepare(session->used, lb_session_native(session, native), step->n_params,
+                                 types, &prepared->stmt, err);
         if (r != 0) {
             prepared->stmt = NULL;
             return step_end(session, step, r, NULL);

@@ -96,6 +96,9 @@ int lb_session_execute(struct lb_session *session, struct lb_prepared *prepared,
                        const struct lb_step *step, const char *native, struct lb_rows *ret_rows,
                        struct lb_error *err);
 
+/* The text that the session's gate has in place of this one. */
+const char *lb_session_native(const struct lb_session *session, const char *native);
+
 /* Statements in one round trip (a pipeline), outside of a transaction and where the engine has
  * LB_CAP_PIPELINE: ready for each of them, then send for each that is, then receive for each that
  * was sent, in the same order. ready: prepares on first use; 0, or the statement's answer without

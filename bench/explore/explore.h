@@ -82,8 +82,7 @@ struct lb_explore_plan {
     uint32_t ttl_ms, period_ms;
     int64_t skew_ms; /* of the workers' own clocks: the first is ahead by this, the next behind */
     bool skews_all;  /* ... all of them are ahead by it, and agree with each other */
-    int64_t still_unix_ms; /* all clocks stand still there but for their steps, if the engine's can
-                              (lb_explore_stands_still); 0: they run */
+    int64_t still_unix_ms; /* all clocks stand still there but for their steps; 0: they run */
     uint32_t tick_ms;      /* of a step of the clocks; 0: two leases */
     uint32_t deaths;       /* maximum number of workers that die */
     uint32_t ticks;        /* maximum number of moves of the clocks, by tick_ms */
@@ -165,8 +164,6 @@ struct lb_explored {
     char *spec;               /* PostgreSQL's isolationtester: the schedule; NULL: another engine */
 };
 
-/* Can the engine's clock stand still? */
-bool lb_explore_stands_still(const struct lb_db *db);
 /* Lets all clocks stand still, near that time, but for their steps. Leases become 1/128 of a day:
  * then no arithmetic on them rounds, in Julian days either. */
 void lb_explore_stand_still(struct lb_explore_plan *plan, int64_t unix_ms);

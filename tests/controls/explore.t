@@ -490,6 +490,49 @@ SQL
     }
 }
 
+# The time that a default of a column stores is by the same clock: it equals the time of a clock that
+# stands still, and moves with the clock's step.
+my @defaults = (
+    ['sqlite', 'real', "(julianday('now'))", "julianday('now')", '+ 600 / 86400.0'],
+    (map { ['postgres', 'timestamptz', $_, 'clock_timestamp()', "+ interval '600 s'"] } qw(CURRENT_TIMESTAMP now() clock_timestamp())),
+    ['postgres', 'timestamp', 'LOCALTIMESTAMP', 'LOCALTIMESTAMP', "+ interval '600 s'"],
+    (map { ['mariadb', 'datetime(6)', $_, 'SYSDATE(6)', '+ INTERVAL 600 SECOND'] } qw(NOW(6) SYSDATE(6) CURRENT_TIMESTAMP(6))),
+);
+for my $case (@defaults) {
+    my ($engine, $type, $default, $now, $later) = @$case;
+    my $lock = $engine eq 'sqlite' ? '' : 'FOR UPDATE';
+    SKIP: {
+        skip "no $engine server", 2 unless defined $engine{$engine};
+        my $file = spew('by-default.sql', <<"SQL");
+-- strategy: by-default
+-- shape: queue
+-- claims: no-duplicate, no-loss
+-- name: setup
+CREATE TABLE begun (at $type);
+INSERT INTO begun VALUES ($now);
+CREATE TABLE item (id int PRIMARY KEY, made $type NOT NULL DEFAULT $default, owner varchar(64));
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim tx=one
+-- answer: row
+SELECT id FROM item WHERE owner IS NULL AND made <= $now ORDER BY id LIMIT 1 $lock;
+UPDATE item SET owner = :worker WHERE id = :id;
+-- name: complete
+DELETE FROM item WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+DROP TABLE begun;
+SQL
+        my ($status, $found) = explore($engine, $file, '--also', 'equal', '--steps', 'clock');
+        is $status, 0, "DEFAULT $default on $engine: equals the time of a clock that stands still" or diag explain $found->{verdicts};
+        # Only what is put behind the step is found, by both workers.
+        my $open = slurp($file) =~ s/SELECT id FROM item WHERE.*;/SELECT id FROM item, begun WHERE made > at $later;/r;
+        (undef, $found) = explore($engine, spew('by-default-late.sql', $open =~ s/\nUPDATE item.*;//r),
+            '--items', '1', '--producers', '1', '--steps', 'clock', '--first');
+        is $found->{verdicts}{'no-duplicate'}, 'violated', "DEFAULT $default on $engine: a step of the clock moves it" or diag explain $found->{verdicts};
+    }
+}
+
 # A parent's rows are its heirs', too.
 SKIP: {
     skip 'no postgres server', 2 unless defined $engine{postgres};

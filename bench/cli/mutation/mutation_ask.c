@@ -169,8 +169,7 @@ static int explore(const struct lb_mutation *m, const struct lb_mutation_questio
     else /* the order of times is that of steps of the clock, and not of the machine's load */
         lb_explore_stand_still(&plan, m->still_unix_ms);
     lb_states_begin(states, plan.ttl_ms, &watch);
-    if (lb_explore_stands_still(cell->target->db))
-        states->start_unix_ms = plan.still_unix_ms;
+    states->start_unix_ms = plan.still_unix_ms;
     watch.tells_holds = plan.readers > 1 || plan.capacity > 1;
     struct lb_strategy beside = *cell->strategy;
     beside.claims &= lb_explored_scope(&cell->explored);
@@ -281,8 +280,7 @@ static void compare(const struct lb_mutation *m, const struct lb_mutation_questi
     else if (!is_same && !is_untimed(question))
         judged->rows |= bit;
     /* The original never answers so: it was explored without a symmetry, and no clock ran. */
-    if (is_new && question->is_distinct && judged->need == LB_NOT_SHOWN &&
-        lb_explore_stands_still(m->place->target.db))
+    if (is_new && question->is_distinct && judged->need == LB_NOT_SHOWN)
         take_answers(subject, cell, "other answers", states->unknown, "only without the clause");
 }
 
@@ -362,12 +360,10 @@ static const struct lb_digests *kept(const struct lb_states *states, bool with_r
     return with_rows ? &states->all : &states->answers;
 }
 
-/* Of the original. Where its clock runs, a second exploration must come to the same: otherwise the
- * machine's load makes the difference. 1: it is known; 0; or an error. */
+/* Of the original. 1: it is known; 0; or an error. */
 static int know_original(const struct lb_mutation *m, struct lb_mutation_question *question,
-                         bool with_rows, const struct lb_states **ret, struct lb_error *err)
+                         const struct lb_states **ret, struct lb_error *err)
 {
-    struct lb_states again = {0};
     bool ignored;
     bool is_known = question->is_distinct || question->has_distinct;
     int r = is_known ? 1
@@ -375,11 +371,6 @@ static int know_original(const struct lb_mutation *m, struct lb_mutation_questio
                                         &ignored, err);
     question->has_distinct = !question->is_distinct && r == 1;
     *ret = question->is_distinct ? &question->states : &question->distinct;
-    if (r != 1 || lb_explore_stands_still(m->place->target.db))
-        return r;
-    r = explore_distinct(m, question, &question->cell, NULL, &again, &ignored, err);
-    r = r == 1 ? are_alike(&again, *ret, with_rows) : r;
-    lb_states_free(&again);
     return r;
 }
 
@@ -395,7 +386,7 @@ int lb_ask_answers(const struct lb_mutation *m, struct lb_mutation_question *que
     bool has_deadlocks = false, ignored;
     cell.explored.time_ns = question->cell.explored.time_ns = time_ns;
     show_progress(m, subject->number, cell.scenario.name);
-    int r = know_original(m, question, with_rows, &original, err);
+    int r = know_original(m, question, &original, err);
     if (r == 1)
         r = explore_distinct(m, question, &cell, kept(original, with_rows), &states, &has_deadlocks,
                              err);

@@ -236,8 +236,7 @@ static void add_times(struct lb_mutation *m, const struct lb_cell *first, bool r
         ask->period = true;
         ask->ticks = 1;
     }
-    bool can_equal = lb_explore_stands_still(first->target->db);
-    for (int one = 0; one < 2 && can_equal; one++) {
+    for (int one = 0; one < 2; one++) {
         struct lb_explored_ask *ask =
             add_exploration(m, first, one ? "explore+equal alone" : "explore+equal", 0);
         ask->equal = true;

@@ -6,12 +6,18 @@
 
 #include <stddef.h>
 
-/* MariaDB: a session's NOW() is set before each statement. SYSDATE() is the server's own, also in a
- * statement that has waited: the offset to add is encoded in locks that the control session has
- * while the clock is ahead, one for each move of the clock up to three, since these are visible at
- * once and belong to no snapshot. */
-#define CLOCK_LOCK(no)    "concat('lb_clock" no "_', database())"
-#define IS_CLOCK_LOCK(no) "(IS_USED_LOCK(" CLOCK_LOCK(no) ") IS NOT NULL)"
+/* MariaDB: a session's NOW() is set before each statement, also in defaults of columns. SYSDATE()
+ * is the server's own, also in a statement that has waited: the offset to add is encoded in locks
+ * that the control session has while the clock is ahead, one for each move of the clock up to
+ * three, since these are visible at once and belong to no snapshot. Their names contain a part of
+ * SYSDATE() without a character, so that they are asked for at each row, as it is. A clock that
+ * stands still keeps SYSDATE() in a place where it decides nothing: plans depend on it. */
+#define CLOCK_LOCK(no) "concat('lb_clock" no "_', database())"
+#define IS_CLOCK_LOCK(no)                                                                          \
+    "(IS_USED_LOCK(concat('lb_clock" no "_', database(), left(SYSDATE(), 0))) IS NOT NULL)"
+#define AHEAD                                                                                      \
+    "INTERVAL # * (" IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK("2") " + " IS_CLOCK_LOCK(              \
+        "3") ") MICROSECOND"
 static const char *const moved[] = {"now",
                                     "sysdate",
                                     "current_timestamp",
@@ -22,11 +28,11 @@ static const char *const moved[] = {"now",
                                     "current_time",
                                     "localtime",
                                     NULL};
-static const char *const unstated[] = {"sysdate", NULL};
-static const struct lb_clock_word words[] = {
-    {"sysdate", "+ INTERVAL %lld * (" IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK(
-                    "2") " + " IS_CLOCK_LOCK("3") ") MICROSECOND"},
+static const struct lb_clock_word words[] = {{"sysdate", "(@ + " AHEAD ")"}, {NULL, NULL}};
+static const struct lb_clock_word still_words[] = {
+    {"sysdate", "(least(@ + INTERVAL 10 YEAR, from_unixtime($ / 1000)) + " AHEAD ")"},
     {NULL, NULL}};
+static const struct lb_clock_word default_words[] = {{"sysdate", "now!"}, {NULL, NULL}};
 static const struct lb_server_clock server_clock = {
     .set = "DO get_lock(concat('lb_clock', 1 + " IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK(
         "2") ", '_', database()), 0)",
@@ -34,9 +40,10 @@ static const struct lb_server_clock server_clock = {
         "2") "), release_lock(" CLOCK_LOCK("3") ")",
     .statement = "SET timestamp = unix_timestamp(sysdate(6)) + %lld / 1000",
     .statement_back = "SET timestamp = DEFAULT",
-    .unstated = unstated,
+    .still_statement = "SET timestamp = %lld / 1000",
     .words = words,
-    .keeps_defaults = true,
+    .still_words = still_words,
+    .default_words = default_words,
     .moved = moved};
 
 const struct lb_exploring lb_mariadb_exploring = {

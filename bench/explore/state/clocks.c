@@ -6,26 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void write_word(FILE *out, const char *from, size_t n, const struct lb_clock_word *word,
-                       int64_t ahead_ms)
+/* from: the word and its call, n characters, of which the word has n_word. */
+static void write_word(FILE *out, const char *from, size_t n, size_t n_word, const char *instead,
+                       int64_t ahead_ms, int64_t still_unix_ms)
 {
-    if (word->instead[0] != '+') {
-        fprintf(out, "%s", word->instead);
-        return;
-    }
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    fprintf(out, "(%.*s ", (int)n, from);
-    fprintf(out, word->instead, (long long)ahead_ms * 1000);
-    fprintf(out, ")");
-#pragma GCC diagnostic pop
+    for (const char *c = instead; *c != '\0'; c++)
+        if (*c == '@')
+            fwrite(from, 1, n, out);
+        else if (*c == '!')
+            fwrite(from + n_word, 1, n - n_word, out);
+        else if (*c == '#')
+            fprintf(out, "%lld", (long long)ahead_ms * 1000);
+        else if (*c == '$')
+            fprintf(out, "%lld", (long long)still_unix_ms);
+        else
+            fputc(*c, out);
+}
+
+static const struct lb_clock_word *words_for(const struct lb_server_clock *clock,
+                                             enum lb_dialect dialect, const char *native,
+                                             int64_t still_unix_ms)
+{
+    static const char *const definitions[] = {"create", "alter", NULL};
+    if (clock->default_words != NULL && lb_sql_begins(native, dialect, definitions))
+        return clock->default_words;
+    return clock->still_words != NULL && still_unix_ms != 0 ? clock->still_words : clock->words;
 }
 
 /* The word that is replaced; NULL: the token stays. */
-static const struct lb_clock_word *find(const struct lb_server_clock *clock,
+static const struct lb_clock_word *find(const struct lb_clock_word *words,
                                         const struct lb_token *token)
 {
-    for (const struct lb_clock_word *word = clock->words; word->word != NULL; word++)
+    for (const struct lb_clock_word *word = words; word->word != NULL; word++)
         if (lb_token_is(token, word->word))
             return word;
     return NULL;
@@ -44,8 +56,9 @@ static const char *end_of_call(struct lb_lexer behind)
 }
 
 char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dialect,
-                       const char *native, int64_t ahead_ms)
+                       const char *native, int64_t ahead_ms, int64_t still_unix_ms)
 {
+    const struct lb_clock_word *words = words_for(clock, dialect, native, still_unix_ms);
     char *text = NULL;
     size_t size = 0;
     struct lb_lexer lexer;
@@ -56,11 +69,12 @@ char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dial
     lb_lexer_init(&lexer, native, strlen(native), 1);
     lexer.dialect = dialect;
     while ((token = lb_lexer_next(&lexer)).kind != LB_T_END) {
-        const struct lb_clock_word *word = find(clock, &token);
+        const struct lb_clock_word *word = find(words, &token);
         const char *end = token.kind == LB_T_BAD ? token.text + strlen(token.text) : lexer.at;
         if (word != NULL) {
             end = lexer.at = end_of_call(lexer);
-            write_word(out, token.text, (size_t)(end - token.text), word, ahead_ms);
+            write_word(out, token.text, (size_t)(end - token.text), token.length, word->instead,
+                       ahead_ms, still_unix_ms);
         } else {
             fwrite(token.text, 1, (size_t)(end - token.text), out);
         }

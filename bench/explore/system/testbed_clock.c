@@ -25,18 +25,16 @@ int lb_testbed_state_time(struct lb_testbed *testbed, struct lb_session *session
                           struct lb_error *err)
 {
     const struct lb_server_clock *clock = testbed->clock;
+    const int64_t still_ms = testbed->plan.still_unix_ms;
     if (!testbed->states_time)
         return 0;
+    if (still_ms != 0 && clock->still_statement != NULL)
+        return lb_testbed_run_clock(testbed, session, clock->still_statement,
+                                    still_ms + testbed->clock_ms, err);
     bool is_back = testbed->clock_ms == 0 && clock->statement_back != NULL;
     return lb_testbed_run_clock(testbed, session,
                                 is_back ? clock->statement_back : clock->statement,
                                 testbed->clock_ms, err);
-}
-
-bool lb_explore_stands_still(const struct lb_db *db)
-{
-    const struct lb_server_clock *clock = lb_exploring(db)->clock;
-    return clock != NULL && (clock->still != NULL || clock->session_still != NULL);
 }
 
 enum { EXACT_MS = 675000 };
@@ -75,10 +73,10 @@ const char *lb_testbed_native(struct lb_testbed *testbed, const char *native)
     for (size_t i = 0; i < testbed->n_rewritten; i++)
         if (testbed->rewritten[i].native == native)
             return testbed->rewritten[i].text;
-    char *text =
-        testbed->n_rewritten < LB_REWRITTEN
-            ? lb_clock_rewrite(testbed->clock, testbed->db->dialect, native, tick_ms(testbed))
-            : NULL;
+    char *text = testbed->n_rewritten < LB_REWRITTEN
+                     ? lb_clock_rewrite(testbed->clock, testbed->db->dialect, native,
+                                        tick_ms(testbed), testbed->plan.still_unix_ms)
+                     : NULL;
     if (text == NULL)
         return native;
     testbed->rewritten[testbed->n_rewritten++] = (struct lb_rewritten){native, text};
@@ -89,9 +87,13 @@ int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,
                          struct lb_error *err)
 {
     char sql[200];
-    if (testbed->plan.still_unix_ms != 0 && testbed->clock->session_still != NULL) {
-        int r = lb_testbed_run_clock(testbed, session, testbed->clock->session_still,
-                                     testbed->plan.still_unix_ms, err);
+    const int64_t still_ms = testbed->plan.still_unix_ms;
+    if (still_ms != 0) {
+        int r =
+            lb_testbed_run_clock(testbed, session, testbed->clock->session_still, still_ms, err);
+        if (r == 0)
+            r = lb_testbed_run_clock(testbed, session, testbed->clock->still_statement, still_ms,
+                                     err);
         if (r != 0)
             return r;
     }

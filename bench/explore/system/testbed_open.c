@@ -129,7 +129,7 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
     testbed->moves_clock =
         plan->ticks > 0 || (plan->deaths + plan->cuts > 0 && plan->strategy->shape == LB_QUEUE &&
                             (plan->strategy->claims & LB_G_BIT(LB_G_RECOVERY)));
-    bool stands = plan->still_unix_ms != 0 && lb_explore_stands_still(testbed->db);
+    bool stands = plan->still_unix_ms != 0;
     struct lb_conn_options options = {.role = "control",
                                       .moves_clock = testbed->moves_clock || stands,
                                       .lock_timeout_ms = lb_testbed_patience_ms(plan)};
@@ -138,8 +138,12 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
         return r;
     testbed->has_control = true;
     r = check_plan(testbed, err);
-    if (r == 0 && (testbed->moves_clock || stands) && lb_exploring(testbed->db)->clock != NULL) {
-        testbed->clock = lb_exploring(testbed->db)->clock;
+    const struct lb_server_clock *clock = lb_exploring(testbed->db)->clock;
+    if (r == 0 && stands && clock == NULL)
+        r = lb_fail(err, LB_E_UNSUPPORTED, "the clock of %s cannot stand still",
+                    testbed->db->product);
+    if (r == 0 && (testbed->moves_clock || stands) && clock != NULL) {
+        testbed->clock = clock;
         r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->create, 0, err);
         if (r == 0 && stands)
             r = lb_testbed_run_clock(testbed, &testbed->control, testbed->clock->still,
@@ -257,13 +261,10 @@ static void find_unmoved_clock(struct lb_testbed *testbed)
     static const char *const none[] = {NULL};
     const char *const *moved = testbed->clock != NULL ? testbed->clock->moved : none;
     const struct lb_program *program = testbed->program;
-    /* Defaults matter for puts; before the clock is stepped they are correct anyway. */
-    bool is_ignored =
-        testbed->clock == NULL || !testbed->clock->keeps_defaults || testbed->plan.putters == 0;
     for (int s = 0; s < LB_SECTIONS && testbed->moves_clock; s++)
         for (size_t i = 0; i < program->sections[s].n_statements; i++)
-            if (s != LB_S_TEARDOWN && !lb_section_is_for_lockbench((enum lb_section_name)s) &&
-                !(s == LB_S_SETUP && is_ignored) &&
+            if (!lb_section_is_schema((enum lb_section_name)s) &&
+                !lb_section_is_for_lockbench((enum lb_section_name)s) &&
                 lb_footprint_reads_clock(&testbed->tables, program->sections[s].statements[i].sql,
                                          moved, testbed->unmoved, sizeof testbed->unmoved))
                 return;
@@ -288,12 +289,9 @@ static bool is_born_with_time(const struct lb_program *program)
     return false;
 }
 
-/* Rewrites set-up statements, too, except in column defaults. */
 static const char *rewrite_for_setup(void *arg, const char *native)
 {
-    const struct lb_testbed *testbed = arg;
-    bool keeps = testbed->clock == NULL || testbed->clock->keeps_defaults;
-    return keeps ? native : lb_testbed_native(arg, native);
+    return lb_testbed_native(arg, native);
 }
 
 /* Putters differ by their items, late workers by their order. */
@@ -480,7 +478,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .limit_ms = limit_ms,
         .attributes = testbed->program->attributes == 0 ? NULL : &testbed->explored_items.source,
         .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
-        .still_unix_ms = lb_explore_stands_still(testbed->db) ? plan->still_unix_ms : 0,
+        .still_unix_ms = plan->still_unix_ms,
         .period_ms = plan->period_ms};
     testbed->control_events = calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);
     if (testbed->control_events == NULL)
