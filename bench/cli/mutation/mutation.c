@@ -9,89 +9,20 @@
 #include "mutation_ask.h"
 
 #include "clock.h"
-#include "learnt.h"
 #include "shared.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-/* Of the time: for runs, and for the explorations of the original. */
-enum { RUNS_PERCENT = 15, ORIGINAL_PERCENT = 25 };
-/* A search that has done less in a quarter of its time would not come to its end. */
-#define LEAST_SHARE 0.03
+/* Of the time: for runs. */
+enum { RUNS_PERCENT = 15 };
 
 const char *const lb_need_names[LB_NEEDS] = {[LB_NEEDED] = "needed",
                                              [LB_NOT_NEEDED] = "not_needed",
                                              [LB_REDUNDANT] = "redundant",
                                              [LB_SLOWER] = "slower",
                                              [LB_NOT_SHOWN] = "not_shown"};
-
-static uint64_t price_of(const struct lb_mutation_question *question)
-{
-    return lb_learnt_price(question->cell.scenario.name, question->took_ns);
-}
-
-static unsigned class_of(const struct lb_mutation_question *question)
-{
-    return !question->cell.is_explored ? 2 : !question->is_complete;
-}
-
-/* Explorations before runs, those that were complete first. Runs stay in the order of the plan. */
-static int compare_prices(const void *left, const void *right)
-{
-    const struct lb_mutation_question *a = left, *b = right;
-    if (class_of(a) != class_of(b))
-        return class_of(a) < class_of(b) ? -1 : 1;
-    uint64_t x = a->cell.is_explored ? price_of(a) : 0;
-    uint64_t y = b->cell.is_explored ? price_of(b) : 0;
-    if (x != y)
-        return x < y ? -1 : 1;
-    return a->place < b->place ? -1 : a->place > b->place;
-}
-
-/* All mutants are asked those of the plan; of the others, few are asked about times. */
-static bool deserves_time(const struct lb_mutation_question *question)
-{
-    const struct lb_explored_ask *ask = &question->cell.explored;
-    return question->share > LEAST_SHARE && !ask->is_search &&
-           (!question->is_extra || ask->equal || ask->skew || ask->lag);
-}
-
-static int explore_originals(struct lb_mutation *m, struct lb_error *err)
-{
-    uint64_t budget_ns = m->end_ns - m->start_ns;
-    uint64_t end_ns = m->start_ns + budget_ns * ORIGINAL_PERCENT / 100;
-    /* One that takes longer would not be complete for all mutants: a smaller case may be. */
-    uint64_t n_jobs = m->n_jobs > 1 ? m->n_jobs : 1,
-             most_ns = budget_ns * n_jobs / (m->mutants.n + 1);
-    most_ns = most_ns < 5 * SECOND_NS ? 5 * SECOND_NS : most_ns;
-    int r = 0;
-    for (size_t i = 0; i < m->n_questions && r == 0 && !m->is_accused && !lb_mutation_is_stopped(m);
-         i++) {
-        uint64_t now_ns = lb_now_ns(), time_ns = now_ns < end_ns ? (end_ns - now_ns) / 2 : 0;
-        /* Verdicts depend on smaller cases, which are short. */
-        bool is_root = !m->questions[i].is_extra && m->questions[i].larger == 0;
-        bool is_of_few = m->questions[i].only != 0; /* clauses: all of its time at once */
-        uint64_t least_ns = is_root ? SECOND_NS : is_of_few ? most_ns : 4 * SECOND_NS;
-        time_ns = time_ns < least_ns ? least_ns : time_ns < most_ns ? time_ns : most_ns;
-        if (!m->questions[i].cell.is_explored)
-            continue;
-        r = lb_explore_original(m, &m->questions[i],
-                                is_root     ? time_ns / 4
-                                : is_of_few ? time_ns
-                                            : time_ns / 2,
-                                err);
-        if (r == 0 && !m->questions[i].is_complete && deserves_time(&m->questions[i]))
-            r = lb_explore_original(m, &m->questions[i], time_ns, err);
-        m->questions[i].took_ns = lb_now_ns() - now_ns;
-        if (r == 0 && m->questions[i].is_usable && !m->questions[i].is_complete &&
-            !m->questions[i].cell.explored.is_search)
-            lb_mutation_add_smaller(m, i);
-    }
-    qsort(m->questions, m->n_questions, sizeof *m->questions, compare_prices);
-    return r;
-}
 
 /* --- a mutant by explorations --- */
 
@@ -147,6 +78,9 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
     }
     if (lb_mutation_is_stopped(m)) {
         snprintf(judged->reason, sizeof judged->reason, "interrupted before all was asked");
+    } else if (m->is_cut_short) {
+        snprintf(judged->reason, sizeof judged->reason,
+                 "the time was too short to explore the original");
     } else if (lb_mutant_is_of_a_moment(mutant) && !any_complete) {
         snprintf(judged->reason, sizeof judged->reason,
                  "it matters only when two times are equal, and no complete exploration makes them "
@@ -639,7 +573,7 @@ int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
     if (r == 0)
         r = share(m, err);
     if (r == 0)
-        r = explore_originals(m, err);
+        r = lb_mutation_explore_originals(m, err);
     if (r == 0 && !m->is_accused)
         r = lb_mutation_in_parts(m, compare_mutants, err);
     if (r == 0 && !m->is_accused)

@@ -59,6 +59,7 @@ struct lb_mutation_question {
     bool is_usable;      /* the original could be asked */
     bool is_complete;
     bool is_asked; /* of a run: the original has held */
+    bool is_tried; /* the original's exploration got more than a first look */
     bool is_taken; /* it is explored once more in the time that is left, or would take too long */
     bool is_judged, has_deadlocks, is_distinct;
     uint64_t took_ns;       /* of the original */
@@ -101,7 +102,8 @@ struct lb_mutation {
     unsigned n_jobs, part, n_parts; /* of n_parts parts of the mutants, this process has one */
     size_t counts[LB_NEEDS];
     uint64_t start_ns, end_ns;
-    int64_t still_unix_ms; /* where the clocks of explorations stand, if the engine's can */
+    int64_t still_unix_ms; /* where the clocks of explorations stand */
+    bool is_cut_short;     /* not all explorations of the original have begun */
     bool is_accused;       /* the original is violated: by `accused` */
     struct lb_judged accused;
     bool is_shown; /* progress, on a terminal */

@@ -50,6 +50,10 @@ bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole);
 /* Adds smaller cases of question i, which could not be complete. */
 void lb_mutation_add_smaller(struct lb_mutation *mutation, size_t i);
 
+/* mutation_originals.c: explores the original, and brings the questions in the order in which
+ * mutants are asked: what is complete, likely and short comes first. */
+int lb_mutation_explore_originals(struct lb_mutation *mutation, struct lb_error *err);
+
 /* mutation_jobs.c. */
 /* Is mutant i one of this process? */
 bool lb_mutation_is_mine(const struct lb_mutation *mutation, size_t i);

@@ -50,6 +50,8 @@ static bool may_run(const struct lb_explored_ask *ask, enum lb_section_name sect
         return ask->errors;
     case LB_S_CANCEL:
         return ask->cancels;
+    case LB_S_COMPLETE: /* the first rounds give the items back */
+        return ask->rounds == 0 ? ask->frees == 0 : ask->rounds > ask->frees;
     default:
         return true;
     }
