@@ -448,6 +448,7 @@ int lb_recording_make(const struct lb_recording_plan *plan, struct lb_recording 
         const struct lb_strategy_plan asked = {
             .strategy = plan->strategy, .settings = plan->settings, .n_settings = plan->n_settings};
         recording->strategy = plan->strategy;
+        recording->engine = plan->target->db->name;
         recording->attempts = lb_strategy_attempts(&asked);
         recorder->plan = plan;
         recorder->recording = recording;

@@ -41,6 +41,7 @@ struct lb_recorded {
 
 struct lb_recording {
     const struct lb_strategy *strategy;
+    const char *engine; /* as section lines name it */
     struct lb_recorded operations[80];
     size_t n;
     bool is_lost;      /* out of memory: statements are missing */

@@ -521,6 +521,11 @@ static void check_refusal(struct lb_section_writer *w, const char *operation)
             "the form of a refusal was not understood: let a column named granted show it");
 }
 
+void lb_section_begin(struct lb_section_writer *w, const char *name, const char *more)
+{
+    fprintf(w->file, "\n-- name: %s [%s]%s\n", name, w->recording->engine, more);
+}
+
 /* What the operation sent, or nothing: enough for a section that must be there. */
 void lb_section_write(struct lb_section_writer *w, const char *operation, const char *more)
 {
@@ -528,11 +533,13 @@ void lb_section_write(struct lb_section_writer *w, const char *operation, const 
     bool is_claim = strcmp(operation, "claim") == 0;
     size_t decides = decider(w);
     w->names_item = w->has_granted = false;
-    fprintf(w->file, "\n-- name: %s%s%s\n", operation,
-            parts->is_open                  ? " tx=hold"
-            : parts->begins && parts->n > 0 ? " tx=one"
-                                            : "",
-            more);
+    char behind[120];
+    snprintf(behind, sizeof behind, "%s%s",
+             parts->is_open                  ? " tx=hold"
+             : parts->begins && parts->n > 0 ? " tx=one"
+                                             : "",
+             more);
+    lb_section_begin(w, operation, behind);
     if (parts->n_left_out > 0)
         lb_section_note(w, true, "%zu of its statements are not here: they have more than 32 kB",
                         parts->n_left_out);

@@ -30,6 +30,9 @@ bool lb_section_literal(const struct lb_part *part, struct lb_piece piece, char 
 /* The sample's statement number i, behind directive. decides: it answers the section. */
 void lb_section_statement(struct lb_section_writer *w, size_t sample, size_t i, bool decides,
                           const char *directive);
+/* The first line of a section; more: behind its name. It is for the engine on which it was
+ * recorded. */
+void lb_section_begin(struct lb_section_writer *w, const char *name, const char *more);
 /* All that the operation sent, or nothing: enough for a section that must be there. more: behind
  * its name. */
 void lb_section_write(struct lb_section_writer *w, const char *operation, const char *more);

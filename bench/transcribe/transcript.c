@@ -72,8 +72,9 @@ static void write_teardown(struct lb_section_writer *w)
         const struct lb_part *part = &w->parts[0].parts[i];
         if (part->statement->answer != LB_OK || !is_schema(part, name, sizeof name))
             continue;
-        fprintf(w->file, "%sDROP SCHEMA %s CASCADE;\n", has_section ? "" : "\n-- name: teardown\n",
-                name);
+        if (!has_section)
+            lb_section_begin(w, "teardown", "");
+        fprintf(w->file, "DROP SCHEMA %s CASCADE;\n", name);
         has_section = true;
     }
 }
@@ -105,7 +106,7 @@ static void write_setup(struct lb_section_writer *w)
     lb_section_take(w, "setup");
     const struct lb_parts *parts = &w->parts[0];
     bool has_resource = false;
-    fprintf(w->file, "\n-- name: setup%s\n", parts->begins ? " tx=one" : "");
+    lb_section_begin(w, "setup", parts->begins ? " tx=one" : "");
     if (parts->n_left_out > 0)
         lb_section_note(w, true, "%zu of its statements are not here: they have more than 32 kB",
                         parts->n_left_out);
@@ -130,7 +131,7 @@ static void write_setup(struct lb_section_writer *w)
     write_once(w);
     if (!has_resource)
         return;
-    fprintf(w->file, "\n-- name: resource\n");
+    lb_section_begin(w, "resource", "");
     for (size_t i = 0; i < parts->n; i++)
         if (has_literal(&parts->parts[i], "'r1'") && !has_literal(&parts->parts[i], "'r0'") &&
             parts->parts[i].statement->answer == LB_OK)

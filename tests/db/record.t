@@ -59,11 +59,12 @@ is($status, 0, 'a program is recorded') or diag $err;
 like($out, qr/^\S+advisory\.sql: lockbench verify -s \S+advisory\.sql -d '?postgresql:\S+ asks it$/, '... and it is said what next');
 my $text = slurp($file);
 like($text, qr/^-- Recorded by lockbench from \S+advisory\.py, version /, 'its first line says what it is');
-like($text, qr/^-- name: acquire session=keep$/m, 'a lock of the session stays in it');
+like($text, qr/^-- name: acquire \[postgres\] session=keep$/m, 'a lock of the session stays in it');
 like($text, qr/pg_try_advisory_lock\(:resource_no\)/, 'the key of the resource is recognised');
 like($text, qr/AS granted FROM answer;/, 'and that false is a refusal');
 unlike($text, qr/TO DO/, 'nothing is left to do');
 is((lockbench('lint', $file))[0], 0, 'lint takes it');
+like((lockbench('verify', '-s', $file, '-d', 'sqlite:'))[1], qr/^1\.\.0 # SKIP .*: has no section setup for sqlite/m, 'it is for its own engine: a SKIP on others');
 is(verdict($right, 'exclusive', '--resources', '1', @patient), 'held', 'the program holds');
 is(verdict($file, 'exclusive', '--resources', '1'), 'held', '... as does its record');
 
