@@ -199,8 +199,10 @@ static int execute_plain(struct lb_runner *runner, const struct lb_statement *st
     struct lb_session *session = runner->session;
     if (session->conn == NULL)
         return LB_LOST;
+    const char *native = lb_session_native(session, statement->native);
     progress->found = true;
-    return session->db->run(session->conn, lb_session_native(session, statement->native), err);
+    return native == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
+                          : session->db->run(session->conn, native, err);
 }
 
 static bool is_skipped(const struct lb_statement *statement, bool decided)

@@ -533,6 +533,33 @@ SQL
     }
 }
 
+# So it is behind a set-up of hundreds of statements.
+SKIP: {
+    skip 'no postgres server', 1 unless defined $engine{postgres};
+    my $file = spew('long-setup.sql', <<'SQL');
+-- strategy: long-setup
+-- shape: queue
+-- claims: no-loss
+-- name: setup
+CREATE TABLE filler (n int);
+FILL
+CREATE TABLE item (id int PRIMARY KEY, made timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP, owner varchar(64));
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim tx=one
+-- answer: row
+SELECT id FROM item WHERE owner IS NULL AND made = CURRENT_TIMESTAMP ORDER BY id LIMIT 1 FOR UPDATE;
+UPDATE item SET owner = :worker WHERE id = :id;
+-- name: complete
+DELETE FROM item WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+DROP TABLE filler;
+SQL
+    spew('long-setup.sql', slurp($file) =~ s/^FILL$/join "\n", map { "INSERT INTO filler VALUES ($_);" } 1 .. 300/mer);
+    is((explore('postgres', $file, '--also', 'equal'))[0], 0, 'the default of a table behind 300 statements');
+}
+
 # A parent's rows are its heirs', too.
 SKIP: {
     skip 'no postgres server', 2 unless defined $engine{postgres};

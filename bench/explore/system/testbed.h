@@ -63,7 +63,7 @@ struct lb_own_row {
     uint8_t table;
 };
 
-enum { LB_OWN_ROWS = 6, LB_REWRITTEN = 200 };
+enum { LB_OWN_ROWS = 6 };
 
 struct lb_own_rows {
     struct lb_own_row rows[LB_OWN_ROWS];
@@ -226,7 +226,7 @@ struct lb_testbed {
     struct lb_rewritten {
         const char *native;
         char *text;
-    } rewritten[LB_REWRITTEN]; /* statements with the clock's words replaced */
+    } * rewritten; /* statements with the clock's words replaced */
     size_t n_rewritten;
     char *locking[LB_FOOTPRINT_TABLES]; /* a blocker's statements, one for each table */
     char unmoved[32]; /* a word by which some statement asks for a clock that stays; "" */

@@ -690,6 +690,7 @@ int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err)
     free(testbed->texts);
     for (size_t i = 0; i < testbed->n_rewritten; i++)
         free(testbed->rewritten[i].text);
+    free(testbed->rewritten);
     for (size_t i = 0; i < LB_FOOTPRINT_TABLES; i++)
         free(testbed->locking[i]);
     lb_carrier_free(testbed->carrier);
