@@ -51,7 +51,7 @@ bool lb_mutation_make_smaller(struct lb_explored_ask *ask, bool whole);
 void lb_mutation_add_smaller(struct lb_mutation *mutation, size_t i);
 
 /* mutation_originals.c: explores the original, and brings the questions in the order in which
- * mutants are asked: what is complete, likely and short comes first. */
+ * mutants are asked: complete, likely and short ones come first. */
 int lb_mutation_explore_originals(struct lb_mutation *mutation, struct lb_error *err);
 
 /* mutation_jobs.c. */
