@@ -10,8 +10,9 @@
  * is the server's own, also in a statement that has waited: the offset to add is encoded in locks
  * that the control session has while the clock is ahead, one for each move of the clock up to
  * three, since these are visible at once and belong to no snapshot. Their names contain a part of
- * SYSDATE() without a character, so that they are asked for at each row, as it is. A clock that
- * stands still keeps SYSDATE() in a place where it decides nothing: plans depend on it. */
+ * SYSDATE() without a character: then the server looks for them at each row, as it calls SYSDATE()
+ * at each. A clock that stands still keeps SYSDATE() in a place where it decides nothing: plans
+ * depend on it. */
 #define CLOCK_LOCK(no) "concat('lb_clock" no "_', database())"
 #define IS_CLOCK_LOCK(no)                                                                          \
     "(IS_USED_LOCK(concat('lb_clock" no "_', database(), left(SYSDATE(), 0))) IS NOT NULL)"
