@@ -37,7 +37,8 @@ struct lb_server_clock {
 };
 
 /* instead: of the word and its call. In it @ stands for both, ! for the call alone, # for the
- * microseconds that a step takes, and $ for the ms since 1970 at which the clock stands. */
+ * seconds of a step, and $ for the seconds since 1970 at which the clock stands. With @ or !, a
+ * word without a call is a name. */
 struct lb_clock_word {
     const char *word, *instead;
 };
@@ -48,7 +49,7 @@ struct lb_exploring {
     const char *tables;              /* rows (name, columns that can be inserted). Required */
     const char *links;               /* rows (child, parent). Required */
     const char *n_opaque;            /* a number: views, triggers, functions. Required */
-    const char *heirs;               /* rows (table that cannot be put back) */
+    const char *heirs;               /* rows (table that cannot be put back, why) */
     const char *copy, *empty, *fill; /* %s: name, columns where there are two. Required */
     const char *freeze;              /* %s: name; from then on its statistics stay as they are */
     const char *has_sequences;       /* a number; NULL: the next can be asked in any case */

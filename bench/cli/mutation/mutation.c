@@ -70,17 +70,20 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
                      struct lb_judged *judged)
 {
     const char *unseen = lb_mutant_unseen(m, mutant);
-    bool all_complete = true, any_complete = false;
+    bool all_complete = true, any_complete = false, is_explored = false;
     for (size_t i = 0; i < m->n_questions; i++) {
         const struct lb_mutation_question *question = &m->questions[i];
         all_complete &= !is_missed(m, question, mutant);
         any_complete |= question->is_complete && is_tried_beside(question, mutant);
+        is_explored |= question->cell.is_explored && question->is_usable;
     }
     if (lb_mutation_is_stopped(m)) {
         snprintf(judged->reason, sizeof judged->reason, "interrupted before all was asked");
     } else if (m->is_cut_short) {
         snprintf(judged->reason, sizeof judged->reason,
                  "the time was too short to explore the original");
+    } else if (!is_explored && m->refused[0] != '\0') {
+        snprintf(judged->reason, sizeof judged->reason, "%s", m->refused);
     } else if (lb_mutant_is_of_a_moment(mutant) && !any_complete) {
         snprintf(judged->reason, sizeof judged->reason,
                  "it matters only when two times are equal, and no complete exploration makes them "

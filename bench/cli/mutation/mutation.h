@@ -103,6 +103,7 @@ struct lb_mutation {
     size_t counts[LB_NEEDS];
     uint64_t start_ns, end_ns;
     int64_t still_unix_ms; /* where the clocks of explorations stand */
+    char refused[200];     /* why the first exploration that cannot be made cannot; "": all can */
     bool is_cut_short;     /* not all explorations of the original have begun */
     bool is_accused;       /* the original is violated: by `accused` */
     struct lb_judged accused;

@@ -500,6 +500,8 @@ int lb_explore_original(struct lb_mutation *m, struct lb_mutation_question *ques
     int r = explore(m, question, &question->cell, false, &question->states, &explored, why,
                     sizeof why, err);
     if (r == LB_E_UNSUPPORTED) {
+        if (m->refused[0] == '\0')
+            snprintf(m->refused, sizeof m->refused, "%s", err->message);
         err->code = 0;
         return 0;
     }

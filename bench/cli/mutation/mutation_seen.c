@@ -142,17 +142,20 @@ static bool is_run_in(const struct lb_mutation *m, const struct lb_mutant *mutan
     for (size_t i = 0; i < m->n_questions; i++) {
         const struct lb_mutation_question *question = &m->questions[i];
         if (question->is_complete && is_sort(&question->cell.explored) &&
-            (question->states.sections >> mutant->section & 1) != 0)
+            (question->states.sections >> mutant->section & 1) != 0 &&
+            lb_mutant_is_met(question, mutant))
             return true;
     }
     return false;
 }
 
-/* Did the section ever find nothing to change, in any exploration of the original? */
-static bool was_in_vain(const struct lb_mutation *m, enum lb_section_name section)
+/* Did the section ever find nothing to change, in an exploration that the mutant is asked? */
+static bool was_in_vain(const struct lb_mutation *m, const struct lb_mutant *mutant)
 {
     for (size_t i = 0; i < m->n_questions; i++)
-        if (m->questions[i].is_complete && (m->questions[i].states.vain >> section & 1) != 0)
+        if (m->questions[i].is_complete &&
+            (m->questions[i].states.vain >> mutant->section & 1) != 0 &&
+            lb_mutant_is_met(&m->questions[i], mutant))
             return true;
     return false;
 }
@@ -225,8 +228,7 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
     if (ends && m->strategy.shape == LB_QUEUE && (has_one || !is_run_in(m, mutant, has_batch)) &&
         (mentions(mutant, ":id") || mentions(mutant, ":items")))
         return "in explorations a worker has one item in hand";
-    if (mutant->kind == LB_MUTANT_CONDITION && !is_table && !begins &&
-        !was_in_vain(m, mutant->section))
+    if (mutant->kind == LB_MUTANT_CONDITION && !is_table && !begins && !was_in_vain(m, mutant))
         return lb_mutant_untried;
     return NULL;
 }

@@ -17,8 +17,8 @@
 #define IS_CLOCK_LOCK(no)                                                                          \
     "(IS_USED_LOCK(concat('lb_clock" no "_', database(), left(SYSDATE(), 0))) IS NOT NULL)"
 #define AHEAD                                                                                      \
-    "INTERVAL # * (" IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK("2") " + " IS_CLOCK_LOCK(              \
-        "3") ") MICROSECOND"
+    "INTERVAL # * (" IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK("2") " + " IS_CLOCK_LOCK("3") ") "     \
+                                                                                          "SECOND"
 static const char *const moved[] = {"now",
                                     "sysdate",
                                     "current_timestamp",
@@ -28,11 +28,11 @@ static const char *const moved[] = {"now",
                                     "current_date",
                                     "current_time",
                                     "localtime",
+                                    "datetime", /* a type */
                                     NULL};
 static const struct lb_clock_word words[] = {{"sysdate", "(@ + " AHEAD ")"}, {NULL, NULL}};
 static const struct lb_clock_word still_words[] = {
-    {"sysdate", "(least(@ + INTERVAL 10 YEAR, from_unixtime($ / 1000)) + " AHEAD ")"},
-    {NULL, NULL}};
+    {"sysdate", "(least(@ + INTERVAL 10 YEAR, from_unixtime($)) + " AHEAD ")"}, {NULL, NULL}};
 static const struct lb_clock_word default_words[] = {{"sysdate", "now!"}, {NULL, NULL}};
 static const struct lb_server_clock server_clock = {
     .set = "DO get_lock(concat('lb_clock', 1 + " IS_CLOCK_LOCK("1") " + " IS_CLOCK_LOCK(
@@ -69,6 +69,8 @@ const struct lb_exploring lb_mariadb_exploring = {
                "t.trx_mysql_thread_id ORDER BY 1",
     .session_name = "SELECT concat('connection ', id, ' (', user, ')') FROM "
                     "information_schema.processlist WHERE id = ?",
+    .heirs = "SELECT table_name, 'it is system-versioned' FROM information_schema.tables WHERE "
+             "table_schema = database() AND table_type = 'SYSTEM VERSIONED'",
     .links = "SELECT table_name, referenced_table_name FROM "
              "information_schema.referential_constraints WHERE constraint_schema = database()",
     .n_opaque = "SELECT (SELECT count(*) FROM information_schema.views WHERE table_schema = "

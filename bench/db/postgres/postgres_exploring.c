@@ -30,9 +30,9 @@ static const char *const unstated[] = {"now",
                                        "localtimestamp",
                                        "current_date",
                                        NULL};
-static const struct lb_clock_word words[] = {{"current_timestamp", "now()"},
-                                             {"localtimestamp", "now()::timestamp"},
-                                             {"current_date", "now()::date"},
+static const struct lb_clock_word words[] = {{"current_timestamp", "\"current_timestamp\"()"},
+                                             {"localtimestamp", "\"localtimestamp\"()"},
+                                             {"current_date", "\"current_date\"()"},
                                              {NULL, NULL}};
 static const struct lb_server_clock server_clock = {
     .create =
@@ -45,6 +45,12 @@ static const struct lb_server_clock server_clock = {
         "''''), (SELECT last_value::text FROM lb_clock))::bigint * interval ''1 ms'''; "
         "CREATE FUNCTION transaction_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS "
         "'SELECT now()'; "
+        "CREATE FUNCTION \"current_timestamp\"() RETURNS timestamptz LANGUAGE sql STABLE AS "
+        "'SELECT now()'; "
+        "CREATE FUNCTION \"localtimestamp\"() RETURNS timestamp LANGUAGE sql STABLE AS "
+        "'SELECT now()::timestamp'; "
+        "CREATE FUNCTION \"current_date\"() RETURNS date LANGUAGE sql STABLE AS "
+        "'SELECT now()::date'; "
         "CREATE FUNCTION statement_timestamp() RETURNS timestamptz LANGUAGE sql STABLE AS "
         "'SELECT pg_catalog.statement_timestamp() + "
         "coalesce(nullif(current_setting(''lockbench.statement'', true), ''''), ''0'')::bigint * "
@@ -94,8 +100,9 @@ const struct lb_exploring lb_postgres_exploring = {
                 "c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p')) + "
                 "(SELECT count(*) FROM pg_proc WHERE pronamespace = "
                 "current_schema()::regnamespace AND proname NOT IN ('clock_timestamp', 'now', "
-                "'statement_timestamp', 'transaction_timestamp'))",
-    .heirs = "SELECT relname::text FROM pg_class WHERE relnamespace = "
+                "'statement_timestamp', 'transaction_timestamp', 'current_timestamp', "
+                "'localtimestamp', 'current_date'))",
+    .heirs = "SELECT relname::text, 'it inherits from a table' FROM pg_class WHERE relnamespace = "
              "current_schema()::regnamespace AND relkind = 'r' AND NOT relispartition AND oid IN "
              "(SELECT inhrelid FROM pg_inherits)",
     .copy = "CREATE TEMP TABLE \"lb_copy_%s\" AS TABLE \"%s\"",

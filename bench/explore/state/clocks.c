@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* from: the word and its call, n characters, of which the word has n_word. */
 static void write_word(FILE *out, const char *from, size_t n, size_t n_word, const char *instead,
@@ -15,20 +16,34 @@ static void write_word(FILE *out, const char *from, size_t n, size_t n_word, con
             fwrite(from, 1, n, out);
         else if (*c == '!')
             fwrite(from + n_word, 1, n - n_word, out);
+        else if (*c == '#' && ahead_ms % 1000 == 0)
+            fprintf(out, "%lld", (long long)ahead_ms / 1000);
         else if (*c == '#')
-            fprintf(out, "%lld", (long long)ahead_ms * 1000);
+            fprintf(out, "%lld.%03lld", (long long)ahead_ms / 1000, (long long)ahead_ms % 1000);
         else if (*c == '$')
-            fprintf(out, "%lld", (long long)still_unix_ms);
+            fprintf(out, "%lld", (long long)still_unix_ms / 1000);
         else
             fputc(*c, out);
+}
+
+/* CREATE or ALTER need not be the first word: SET STATEMENT ... FOR CREATE TABLE. */
+static bool is_definition(enum lb_dialect dialect, const char *sql)
+{
+    static const char *const definitions[] = {"create", "alter", NULL};
+    struct lb_tokens tokens;
+    bool is = false;
+    lb_tokens_read(&tokens, sql, dialect);
+    for (size_t i = 0; i < tokens.n && !is; i++)
+        is = lb_token_is_any(&tokens.at[i], definitions);
+    lb_tokens_free(&tokens);
+    return is;
 }
 
 static const struct lb_clock_word *words_for(const struct lb_server_clock *clock,
                                              enum lb_dialect dialect, const char *native,
                                              int64_t still_unix_ms)
 {
-    static const char *const definitions[] = {"create", "alter", NULL};
-    if (clock->default_words != NULL && lb_sql_begins(native, dialect, definitions))
+    if (clock->default_words != NULL && is_definition(dialect, native))
         return clock->default_words;
     return clock->still_words != NULL && still_unix_ms != 0 ? clock->still_words : clock->words;
 }
@@ -63,16 +78,20 @@ char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dial
     size_t size = 0;
     struct lb_lexer lexer;
     struct lb_token token;
+    bool is_label = false;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL)
         return NULL;
     lb_lexer_init(&lexer, native, strlen(native), 1);
     lexer.dialect = dialect;
     while ((token = lb_lexer_next(&lexer)).kind != LB_T_END) {
-        const struct lb_clock_word *word = find(words, &token);
-        const char *end = token.kind == LB_T_BAD ? token.text + strlen(token.text) : lexer.at;
-        if (word != NULL) {
-            end = lexer.at = end_of_call(lexer);
+        const struct lb_clock_word *word = is_label ? NULL : find(words, &token);
+        const char *end = token.kind == LB_T_BAD ? token.text + strlen(token.text) : lexer.at,
+                   *end_of_word = end_of_call(lexer);
+        bool is_name = word != NULL && strpbrk(word->instead, "@!") != NULL && end_of_word == end;
+        is_label = token.kind == LB_T_BLANK ? is_label : lb_token_is(&token, "as");
+        if (word != NULL && !is_name) {
+            end = lexer.at = end_of_word;
             write_word(out, token.text, (size_t)(end - token.text), token.length, word->instead,
                        ahead_ms, still_unix_ms);
         } else {
@@ -80,4 +99,48 @@ char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dial
         }
     }
     return fclose(out) == 0 ? text : NULL;
+}
+
+static bool contains(const struct lb_token *token, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= token->length; i++)
+        if (strncasecmp(token->text + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+/* A text, and no name in quotation marks. */
+static bool is_text(const struct lb_token *token, enum lb_dialect dialect)
+{
+    return token->kind == LB_T_QUOTED && *token->text != '`' &&
+           !(token->is_name && dialect != LB_SQL_MARIADB);
+}
+
+const char *lb_clock_hidden(const struct lb_server_clock *clock, enum lb_dialect dialect,
+                            const char *sql)
+{
+    const char *hidden = NULL;
+    struct lb_tokens tokens;
+    lb_tokens_read(&tokens, sql, dialect);
+    for (size_t i = 0; i < tokens.n && clock->words != NULL && hidden == NULL; i++)
+        for (const struct lb_clock_word *word = clock->words; word->word != NULL; word++)
+            if (is_text(&tokens.at[i], dialect) && contains(&tokens.at[i], word->word))
+                hidden = word->word;
+    lb_tokens_free(&tokens);
+    return hidden;
+}
+
+bool lb_clock_is_default(const struct lb_server_clock *clock, enum lb_dialect dialect,
+                         const char *sql)
+{
+    bool is = false;
+    struct lb_tokens tokens;
+    if (clock->default_words == NULL || !is_definition(dialect, sql))
+        return false;
+    lb_tokens_read(&tokens, sql, dialect);
+    for (size_t i = 0; i < tokens.n && !is; i++)
+        is = find(clock->default_words, &tokens.at[i]) != NULL;
+    lb_tokens_free(&tokens);
+    return is;
 }

@@ -127,12 +127,10 @@ static int take_opaque(void *arg, const char *n, const char *unused, struct lb_e
     return 0;
 }
 
-static int take_heir(void *arg, const char *name, const char *unused, struct lb_error *err)
+static int take_heir(void *arg, const char *name, const char *why, struct lb_error *err)
 {
     (void)arg;
-    (void)unused;
-    return lb_fail(err, LB_E_UNSUPPORTED, "explore cannot put back %s: it inherits from a table",
-                   name);
+    return lb_fail(err, LB_E_UNSUPPORTED, "explore cannot put back %s: %s", name, why);
 }
 
 static int take_has_sequences(void *arg, const char *n, const char *unused, struct lb_error *err)

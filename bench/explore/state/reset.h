@@ -55,5 +55,11 @@ void lb_reset_close(struct lb_reset *reset);
  * still_unix_ms: where it stands still; 0: it runs. */
 char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dialect,
                        const char *native, int64_t ahead_ms, int64_t still_unix_ms);
+/* The word that a quotation of the statement contains, where none is replaced; NULL: none does. */
+const char *lb_clock_hidden(const struct lb_server_clock *clock, enum lb_dialect dialect,
+                            const char *sql);
+/* True for a definition in which such a word is replaced by a time of the statement's begin. */
+bool lb_clock_is_default(const struct lb_server_clock *clock, enum lb_dialect dialect,
+                         const char *sql);
 
 #endif

@@ -291,8 +291,7 @@ static uint32_t testbed_enabled(void *arg)
         if (may_be_cut(testbed, task))
             enabled |= 1u << (LB_MOVE_CUT + i);
     }
-    bool may_age = testbed->n_moves > 0 || testbed->is_born_with_time;
-    if (testbed->n_ticks < testbed->plan.ticks && may_age && enabled != 0)
+    if (enabled != 0 && lb_testbed_may_tick(testbed))
         enabled |= 1u << LB_MOVE_CLOCK;
     return enabled;
 }

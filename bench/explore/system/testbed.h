@@ -220,8 +220,9 @@ struct lb_testbed {
     bool doubts;   /* an assumption of the rules was seen to be wrong */
     bool is_local; /* no claimed guarantee is about the order of different items */
     const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
-    bool fixes_time;  /* a statement may ask for the time at which its transaction began */
-    bool states_time; /* ... or for that at which it began itself */
+    bool fixes_time;     /* a statement may ask for the time at which its transaction began */
+    bool states_time;    /* ... or for that at which it began itself */
+    bool defaults_begin; /* defaults of columns store the time at which their statement began */
     bool clock_is_ahead;
     struct lb_rewritten {
         const char *native;
@@ -229,7 +230,7 @@ struct lb_testbed {
     } * rewritten; /* statements with the clock's words replaced */
     size_t n_rewritten;
     char *locking[LB_FOOTPRINT_TABLES]; /* a blocker's statements, one for each table */
-    char unmoved[32]; /* a word by which some statement asks for a clock that stays; "" */
+    char unmoved[60]; /* a word by which some statement asks for a clock that stays; "" */
     struct lb_tables tables;
     struct lb_drawn drawn;         /* within an INSERT, which is one step */
     int random_line;               /* of a statement whose answer chance decides; 0: none */
@@ -301,6 +302,9 @@ extern const struct lb_system lb_testbed_system;
 /* testbed_clock.c: runs the initial statements on a task's new connection. */
 int lb_testbed_begin_session(struct lb_testbed *testbed, struct lb_task *task,
                              struct lb_error *err);
+/* Finds a statement that may ask for a clock that steps do not move: testbed->unmoved. A clock that
+ * stands still is LB_E_UNSUPPORTED beside it. */
+int lb_testbed_find_unmoved_clock(struct lb_testbed *testbed, struct lb_error *err);
 /* Finds out if some statement may ask for the time at which it, or its transaction, began. */
 void lb_testbed_know_times(struct lb_testbed *testbed);
 /* Tells a session the time of its next statement, if one may ask for it. */
@@ -324,6 +328,7 @@ void lb_task_tell_hold(struct lb_task *task);
 int64_t lb_task_skew_ms(const struct lb_task *task);
 /* Sets the clock of the control session, which puts and drains, to the present one. */
 void lb_testbed_set_control(struct lb_testbed *testbed);
+bool lb_testbed_may_tick(const struct lb_testbed *testbed);
 /* Moves the clocks on by more than a lease. */
 int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err);
 /* True if what a dead worker had in hand, and one whose connection was lost, can be given back at

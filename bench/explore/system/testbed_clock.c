@@ -143,6 +143,60 @@ void lb_testbed_know_times(struct lb_testbed *testbed)
         clock != NULL && clock->statement != NULL && asks_others(testbed, clock->unstated);
 }
 
+/* A default of SYSDATE() is that of the statement's begin here (see default_words). It differs
+ * where the statement waits for rows that it reads before it inserts. */
+static bool defaults_too_early(const struct lb_testbed *testbed, const char *sql)
+{
+    static const char *const inserting[] = {"insert", "replace", NULL},
+                             *const locking[] = {"for", "lock", NULL},
+                             *const patient[] = {"skip", "nowait", NULL};
+    const enum lb_dialect dialect = testbed->db->dialect;
+    return testbed->defaults_begin && lb_sql_begins(sql, dialect, inserting) &&
+           lb_sql_has_any(sql, dialect, locking) && !lb_sql_has_any(sql, dialect, patient);
+}
+
+static bool asks_unmoved(struct lb_testbed *testbed, const char *sql, enum lb_section_name section)
+{
+    static const char *const none[] = {NULL};
+    const struct lb_server_clock *clock = testbed->clock;
+    char *buf = testbed->unmoved;
+    const size_t size = sizeof testbed->unmoved;
+    const char *word = clock != NULL ? lb_clock_hidden(clock, testbed->db->dialect, sql) : NULL;
+    if (word != NULL)
+        snprintf(buf, size, "%s in quotes", word);
+    else if (section != LB_S_SETUP && defaults_too_early(testbed, sql))
+        snprintf(buf, size, "a default behind a wait");
+    return buf[0] != '\0' ||
+           lb_footprint_reads_clock(&testbed->tables, sql, clock != NULL ? clock->moved : none, buf,
+                                    size);
+}
+
+int lb_testbed_find_unmoved_clock(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_program *program = testbed->program;
+    const bool stands = testbed->plan.still_unix_ms != 0;
+    /* Before the clock is stepped, set-up needs no other time. */
+    const bool is_set_up = stands || testbed->plan.putters > 0;
+    const struct lb_section *setup = &program->sections[LB_S_SETUP];
+    for (size_t i = 0; i < setup->n_statements && testbed->clock != NULL; i++)
+        testbed->defaults_begin =
+            testbed->defaults_begin ||
+            lb_clock_is_default(testbed->clock, testbed->db->dialect, setup->statements[i].sql);
+    for (int s = 0; s < LB_SECTIONS && (testbed->moves_clock || stands); s++)
+        for (size_t i = 0; i < program->sections[s].n_statements; i++) {
+            const enum lb_section_name section = (enum lb_section_name)s;
+            if (section == LB_S_TEARDOWN || lb_section_is_for_lockbench(section) ||
+                (section == LB_S_SETUP && !is_set_up) ||
+                !asks_unmoved(testbed, program->sections[s].statements[i].sql, section))
+                continue;
+            return !stands ? 0
+                           : lb_fail(err, LB_E_UNSUPPORTED,
+                                     "the clock cannot stand still: a statement asks for %s",
+                                     testbed->unmoved);
+        }
+    return 0;
+}
+
 int64_t lb_task_skew_ms(const struct lb_task *task)
 {
     const struct lb_explore_plan *plan = &task->testbed->plan;
@@ -183,6 +237,13 @@ static void leases_end(struct lb_testbed *testbed)
     testbed->outlived = true;
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         testbed->tasks[i].saw_it_outlived = testbed->tasks[i].has_seen;
+}
+
+/* A clock of which some statement sees nothing would show violations that there are none of. */
+bool lb_testbed_may_tick(const struct lb_testbed *testbed)
+{
+    return testbed->n_ticks < testbed->plan.ticks && testbed->unmoved[0] == '\0' &&
+           (testbed->n_moves > 0 || testbed->is_born_with_time);
 }
 
 int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err)

@@ -255,21 +255,6 @@ static int open_snapshot(struct lb_testbed *testbed, struct lb_error *err)
     return r;
 }
 
-/* Steps of the clock show nothing to a statement that asks for another one. */
-static void find_unmoved_clock(struct lb_testbed *testbed)
-{
-    static const char *const none[] = {NULL};
-    const char *const *moved = testbed->clock != NULL ? testbed->clock->moved : none;
-    const struct lb_program *program = testbed->program;
-    for (int s = 0; s < LB_SECTIONS && testbed->moves_clock; s++)
-        for (size_t i = 0; i < program->sections[s].n_statements; i++)
-            if (!lb_section_is_schema((enum lb_section_name)s) &&
-                !lb_section_is_for_lockbench((enum lb_section_name)s) &&
-                lb_footprint_reads_clock(&testbed->tables, program->sections[s].statements[i].sql,
-                                         moved, testbed->unmoved, sizeof testbed->unmoved))
-                return;
-}
-
 /* True for locks and items with a creation time in their rows: the clock may move before the first
  * request. */
 static bool is_born_with_time(const struct lb_program *program)
@@ -524,7 +509,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     testbed->kinds = calloc(n + 1, sizeof *testbed->kinds);
     if (testbed->footprints == NULL || testbed->kinds == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
-    find_unmoved_clock(testbed);
+    if (lb_testbed_find_unmoved_clock(testbed, err) != 0)
+        return err->code;
     if (!is_guest)
         lb_find_drawn(&testbed->tables, testbed->program, played_sections(plan), &testbed->drawn);
     if (!is_guest)
