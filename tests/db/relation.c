@@ -361,7 +361,8 @@ static void nothing_is_left_out_on_postgres(void **state)
 
 /* tests/db/relation: the first line is "-- ENGINE WORKERS ITEMS STATES", where STATES is what is
  * compared, beside the answers. "-- every step" asks for every order of the steps, and not only of
- * the moves: the end of a transaction that others cannot tell is a step, and no move. */
+ * the moves: the end of a transaction that others cannot tell is a step, and no move. "-- a clock
+ * that runs": it asks for a clock that cannot stand still. */
 static bool read_attack(const char *path, const char *engine, struct protocol *ret)
 {
     static char states[1000];
@@ -400,6 +401,8 @@ static void go_by_hand(const char *uri, bool stands_still)
         if (!read_attack(found.gl_pathv[i], target.db->name, &protocol))
             continue;
         protocol.stands_still = stands_still;
+        if (stands_still && strstr(protocol.text, "\n-- a clock that runs\n") != NULL)
+            continue;
         uint64_t n_skipped = tally.n_skipped, n = tally.n_schedules, n_all = tally.n_all;
         char *differs = compare(&target, &protocol, 0, &tally);
         printf("# %s: %" PRIu64 " schedules stood for %" PRIu64 "\n", found.gl_pathv[i],

@@ -1,4 +1,5 @@
 -- postgres 2 2 SELECT id, status, n FROM item ORDER BY id
+-- a clock that runs
 -- strategy: by-time
 -- shape: queue
 -- claims: no-duplicate
