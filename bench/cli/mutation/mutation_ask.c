@@ -219,7 +219,7 @@ static bool is_of_text(const struct lb_mutation *m, int r)
     struct lb_error ignored;
     struct explored explored;
     char why[200];
-    if (r == LB_E_SQL || r == LB_E_FILE || r == LB_E_USAGE || r == LB_E_UNSUPPORTED)
+    if (r == LB_E_SQL || r == LB_E_FILE || r == LB_E_USAGE)
         return true;
     if (r != LB_E_ENV || !m->questions[0].is_usable || lb_mutation_is_stopped(m))
         return false;
@@ -290,7 +290,7 @@ static int ask_incomplete(const struct lb_mutation *m, const struct lb_mutation_
                           struct lb_error *err)
 {
     int r = question->is_of_answers ? 0 : find_violation(m, question, subject, cell, err);
-    if (r == LB_E_UNSUPPORTED && question->is_extra)
+    if (r == LB_E_UNSUPPORTED)
         return err->code = 0;
     if (!is_of_text(m, r))
         return r;
@@ -316,7 +316,7 @@ int lb_ask_exploration(const struct lb_mutation *m, struct lb_mutation_question 
     if (!question->is_complete)
         return ask_incomplete(m, question, subject, &cell, err);
     int r = explore(m, question, &cell, false, &states, &explored, why, sizeof why, err);
-    if (r == LB_E_UNSUPPORTED && question->is_extra) { /* without the clause it cannot be asked */
+    if (r == LB_E_UNSUPPORTED) { /* without the clause it cannot be asked */
         r = err->code = 0;
     } else if (is_of_text(m, r)) {
         take_failure(m, subject, "does not run", &cell, err->message);

@@ -1,0 +1,235 @@
+#!/usr/bin/env perl
+# Steps of the clock, and a clock that stands still, move or stop each word for the time, in statements and in defaults of columns; and
+# where some statement may ask for another clock, that is said. On SQLite always, on the servers in LB_TEST_URIS as far as they are there.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use JSON::PP;
+use Lockbench;
+use Test::More;
+
+my %engine = (sqlite => 'sqlite:');
+for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
+    $engine{postgres} //= $uri if $uri =~ /^postgres/;
+    $engine{mariadb}  //= $uri if $uri =~ /^(?:mariadb|mysql)/;
+}
+
+# (status, result)
+sub explore
+{
+    my ($engine, $strategy, @args) = @_;
+    my ($status, $out, $err) =
+        lockbench('explore', '-s', $strategy, '-d', $engine{$engine}, '--format', 'json', '--time', '10m', @args);
+    my $result = eval { decode_json($out) };
+    diag "$strategy on $engine: $err$out" unless $result;
+    return ($status, $result // {});
+}
+
+# A step of the clock moves every function for the time. Until then no worker gets the item a second
+# time; then the first one ends the second one's claim.
+my @clocks = (
+    ['sqlite', 'text', 'CURRENT_TIMESTAMP', "datetime('now', '+600 seconds')"],
+    ['sqlite', 'real', "julianday('now')", "julianday('now') + 600 / 86400.0"],
+    ['sqlite', 'int',  'unixepoch()', "CAST(strftime('%s', 'now') AS int) + 600"],
+    ['sqlite', 'text', "datetime('now')", "datetime(CURRENT_TIMESTAMP, '+600 seconds')"],
+    (map { ['postgres', 'timestamptz', $_, "$_ + interval '600 s'"] }
+        qw(CURRENT_TIMESTAMP now() clock_timestamp() statement_timestamp() transaction_timestamp())),
+    ['postgres', 'timestamp', 'LOCALTIMESTAMP', "LOCALTIMESTAMP + interval '600 s'"],
+    (map { ['mariadb', 'datetime(6)', $_, "$_ + INTERVAL 600 SECOND"] }
+        qw(NOW(6) SYSDATE(6) CURRENT_TIMESTAMP(6) UTC_TIMESTAMP(6))),
+);
+for my $case (@clocks) {
+    my ($engine, $type, $now, $later) = @$case;
+    my $lock = $engine eq 'sqlite' ? '' : 'FOR UPDATE';
+    SKIP: {
+        skip "no $engine server", 2 unless defined $engine{$engine};
+        my $file = spew('by-clock.sql', <<"SQL");
+-- strategy: by-clock
+-- shape: queue
+-- claims: owner-release
+-- lease: fixed
+-- name: setup
+CREATE TABLE item (id int PRIMARY KEY, until $type);
+-- name: put
+INSERT INTO item VALUES (:id, NULL);
+-- name: claim tx=one
+-- answer: row
+SELECT id FROM item WHERE until IS NULL OR until <= $now ORDER BY id LIMIT 1 $lock;
+UPDATE item SET until = $later WHERE id = :id;
+-- name: complete
+DELETE FROM item WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+SQL
+        is((explore($engine, $file, '--items', '1'))[0], 5, "$now on $engine: no lease ends while the clock stands");
+        my (undef, $found) = explore($engine, $file, '--items', '1', '--steps', 'clock');
+        is $found->{verdicts}{'owner-release'}, 'violated', "$now on $engine: a step of the clock moves it";
+    }
+}
+
+# The time that a default of a column stores is by the same clock: it equals the time of a clock that
+# stands still, and moves with the clock's step.
+my @defaults = (
+    ['sqlite', 'real', "(julianday('now'))", "julianday('now')", '+ 600 / 86400.0'],
+    (map { ['postgres', 'timestamptz', $_, 'clock_timestamp()', "+ interval '600 s'"] } qw(CURRENT_TIMESTAMP now() clock_timestamp())),
+    ['postgres', 'timestamp', 'LOCALTIMESTAMP', 'LOCALTIMESTAMP', "+ interval '600 s'"],
+    (map { ['mariadb', 'datetime(6)', $_, 'SYSDATE(6)', '+ INTERVAL 600 SECOND'] } qw(NOW(6) SYSDATE(6) CURRENT_TIMESTAMP(6))),
+);
+for my $case (@defaults) {
+    my ($engine, $type, $default, $now, $later) = @$case;
+    my $lock = $engine eq 'sqlite' ? '' : 'FOR UPDATE';
+    SKIP: {
+        skip "no $engine server", 2 unless defined $engine{$engine};
+        my $file = spew('by-default.sql', <<"SQL");
+-- strategy: by-default
+-- shape: queue
+-- claims: no-duplicate, no-loss
+-- name: setup
+CREATE TABLE begun (at $type);
+INSERT INTO begun VALUES ($now);
+CREATE TABLE item (id int PRIMARY KEY, made $type NOT NULL DEFAULT $default, owner varchar(64));
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim tx=one
+-- answer: row
+SELECT id FROM item WHERE owner IS NULL AND made <= $now ORDER BY id LIMIT 1 $lock;
+UPDATE item SET owner = :worker WHERE id = :id;
+-- name: complete
+DELETE FROM item WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+DROP TABLE begun;
+SQL
+        my ($status, $found) = explore($engine, $file, '--also', 'equal', '--steps', 'clock');
+        is $status, 0, "DEFAULT $default on $engine: equals the time of a clock that stands still" or diag explain $found->{verdicts};
+        # Only what is put behind the step is found, by both workers.
+        my $open = slurp($file) =~ s/SELECT id FROM item WHERE.*;/SELECT id FROM item, begun WHERE made > at $later;/r;
+        (undef, $found) = explore($engine, spew('by-default-late.sql', $open =~ s/\nUPDATE item.*;//r),
+            '--items', '1', '--producers', '1', '--steps', 'clock', '--first');
+        is $found->{verdicts}{'no-duplicate'}, 'violated', "DEFAULT $default on $engine: a step of the clock moves it" or diag explain $found->{verdicts};
+    }
+}
+
+# So it is behind a set-up of hundreds of statements.
+SKIP: {
+    skip 'no postgres server', 1 unless defined $engine{postgres};
+    my $file = spew('long-setup.sql', <<'SQL');
+-- strategy: long-setup
+-- shape: queue
+-- claims: no-loss
+-- name: setup
+CREATE TABLE filler (n int);
+FILL
+CREATE TABLE item (id int PRIMARY KEY, made timestamptz NOT NULL DEFAULT CURRENT_TIMESTAMP, owner varchar(64));
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim tx=one
+-- answer: row
+SELECT id FROM item WHERE owner IS NULL AND made = CURRENT_TIMESTAMP ORDER BY id LIMIT 1 FOR UPDATE;
+UPDATE item SET owner = :worker WHERE id = :id;
+-- name: complete
+DELETE FROM item WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+DROP TABLE filler;
+SQL
+    spew('long-setup.sql', slurp($file) =~ s/^FILL$/join "\n", map { "INSERT INTO filler VALUES ($_);" } 1 .. 300/mer);
+    is((explore('postgres', $file, '--also', 'equal'))[0], 0, 'the default of a table behind 300 statements');
+}
+
+# What the clock's words may stand for, or be hidden in. Where a statement may ask for a clock that does not move, no step is made, and
+# no clock stands still.
+sub by_words
+{
+    my ($engine, $setup, $condition) = @_;
+    my $now = $engine eq 'mariadb' ? 'SYSDATE(6)' : 'clock_timestamp()';
+    my $later = $engine eq 'mariadb' ? 'INTERVAL 600 SECOND' : "interval '600 s'";
+    return spew('by-words.sql', <<"SQL");
+-- strategy: by-words
+-- shape: queue
+-- claims: owner-release, no-loss
+-- lease: fixed
+-- name: setup
+$setup
+-- name: put
+INSERT INTO item (id) VALUES (:id);
+-- name: claim tx=one
+-- answer: row
+SELECT id FROM item WHERE (until IS NULL OR until <= $now) $condition ORDER BY id LIMIT 1 FOR UPDATE;
+UPDATE item SET until = $now + $later WHERE id = :id;
+-- name: complete
+DELETE FROM item WHERE id = :id;
+-- name: teardown
+DROP TABLE item;
+SQL
+}
+for my $case (
+    # engine, set-up, a condition of the claim, verdicts with a step, exit status and message with equal times
+    ['mariadb', 'CREATE TABLE item (id int PRIMARY KEY, until datetime(6), sysdate int);', 'AND sysdate IS NULL', 'violated', 0, qr/^$/],
+    ['mariadb', 'CREATE TABLE item (id int PRIMARY KEY, until datetime(6), at varchar(19) DEFAULT SYSDATE());', "AND at <= CAST(SYSDATE() AS char(19))",
+        'violated', 0, qr/^$/],
+    ['mariadb', "SET STATEMENT sql_mode = '' FOR CREATE TABLE item (id int PRIMARY KEY, until datetime(6), made datetime(6) DEFAULT SYSDATE(6));",
+        'AND made <= SYSDATE(6)', 'violated', 0, qr/^$/],
+    ['mariadb', "EXECUTE IMMEDIATE 'CREATE TABLE item (id int PRIMARY KEY, until datetime(6), made datetime(6) DEFAULT SYSDATE(6))';",
+        'AND made <= SYSDATE(6)', 'violated', 2, qr/the clock cannot stand still: a statement asks for sysdate in quotes/],
+    ['mariadb', 'CREATE TABLE item (id int PRIMARY KEY, until datetime(6));', 'AND 1 = /*!50000 1 */', 'not tested', 2, qr/the clock cannot stand still/],
+    ['mariadb', 'CREATE TABLE item (id int PRIMARY KEY, until datetime(6)) WITH SYSTEM VERSIONING;', '', undef, 2,
+        qr/explore cannot put back item: it is system-versioned/],
+    ['postgres', 'CREATE TABLE item (id int PRIMARY KEY, until timestamptz); CREATE VIEW v AS SELECT CURRENT_DATE, LOCALTIMESTAMP, CURRENT_TIMESTAMP;',
+        'AND (SELECT "current_timestamp" = CURRENT_TIMESTAMP FROM v)', 'violated', 0, qr/^$/],
+    ['postgres', 'CREATE TABLE item (id int PRIMARY KEY, until timestamptz); CREATE VIEW v AS SELECT 1 AS current_date;', '', 'violated', 0, qr/^$/],
+    ['postgres', 'CREATE TABLE item (id int PRIMARY KEY, until timestamptz); CREATE FUNCTION f() RETURNS date LANGUAGE sql AS $$ SELECT CURRENT_DATE $$;',
+        'AND f() <= CURRENT_DATE', 'violated', 2, qr/the clock cannot stand still: a statement asks for current_date in quotes/],
+    ['postgres', 'CREATE TABLE item (id int PRIMARY KEY, until timestamptz);', 'AND CURRENT_TIME IS NOT NULL', 'not tested', 2,
+        qr/the clock cannot stand still: a statement asks for CURRENT_TIME/],
+)
+{
+    my ($engine, $setup, $condition, $verdict, $status, $message) = @$case;
+    SKIP: {
+        skip "no $engine server", 3 unless defined $engine{$engine};
+        my $file = by_words($engine, $setup, $condition);
+        my $name = substr "$engine: $setup $condition", 0, 110;
+        my ($equal, undef, $err) = lockbench('explore', '-s', $file, '-d', $engine{$engine}, '--items', '1', '--also', 'equal', '-q');
+        is $equal, $status, "$name: equal times" or diag $err;
+        like $err, $message, '... and why';
+        skip 'it cannot be put back', 1 unless defined $verdict;
+        my (undef, $found) = explore($engine, $file, '--items', '1', '--steps', 'clock');
+        is $found->{verdicts}{'owner-release'}, $verdict, '... and a step of the clock' or diag explain $found->{verdicts};
+    }
+}
+
+# SYSDATE() as a default is taken for the time at which its statement began: no verdict where that statement has waited.
+SKIP: {
+    skip 'no mariadb server', 2 unless defined $engine{mariadb};
+    my $file = spew('waits.sql', <<'SQL');
+-- strategy: waits
+-- shape: lock
+-- claims: exclusive
+-- lease: fixed
+-- name: setup
+CREATE TABLE res (name varchar(64) PRIMARY KEY);
+CREATE TABLE lease (name varchar(64) PRIMARY KEY, owner varchar(64), fence bigint, expires datetime(6) DEFAULT (SYSDATE(6) + INTERVAL 600 SECOND));
+CREATE SEQUENCE fences;
+-- name: resource
+INSERT INTO res (name) VALUES (:resource);
+-- name: acquire
+REPLACE INTO lease (name, owner, fence) SELECT name, :worker, NEXTVAL(fences) FROM res
+WHERE name = :resource AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.name = res.name AND l.expires > SYSDATE(6)) FOR UPDATE
+RETURNING fence AS token, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), expires) DIV 1000 AS left_ms;
+-- name: release
+DELETE FROM lease WHERE name = :resource AND owner = :worker AND fence = :token;
+-- name: teardown
+DROP TABLE lease;
+DROP TABLE res;
+DROP SEQUENCE fences;
+SQL
+    my @case = ('--steps', 'clock', '--workers', '1', '--blockers', '1', '--isolation', 'read-committed');
+    my (undef, $found) = explore('mariadb', $file, @case);
+    is $found->{verdicts}{exclusive}, 'not tested', 'a default behind a wait: no verdict';
+    my $begun = spew('waits-now.sql', slurp($file) =~ s/DEFAULT \(SYSDATE/DEFAULT (NOW/r);
+    (undef, $found) = explore('mariadb', $begun, @case);
+    is $found->{verdicts}{exclusive}, 'violated', 'the time at which the statement began, as a default: violated';
+}
+
+done_testing;
