@@ -104,9 +104,10 @@ static void conclude(const struct lb_mutation *m, const struct lb_mutant *mutant
                  "the time was too short: all steps of two workers were explored in no question "
                  "that runs this section");
     } else if (judged->is_incomplete) {
-        snprintf(judged->reason, sizeof judged->reason,
-                 "an exploration of the mutant is not complete: the time was too short, or it cannot "
-                 "be made");
+        snprintf(
+            judged->reason, sizeof judged->reason,
+            "an exploration of the mutant is not complete: the time was too short, or it cannot "
+            "be made");
     } else {
         judged->need = LB_NOT_NEEDED;
         tell_questions(m, mutant, true, "every schedule comes to the same in", judged->reason,
