@@ -9,21 +9,13 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
-my %engine = (sqlite => 'sqlite:');
-for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
-    $engine{postgres} //= $uri if $uri =~ /^postgres/;
-    $engine{mariadb}  //= $uri if $uri =~ /^(?:mariadb|mysql)/;
-}
+my %engine = engine_uris();
 
 # (status, result, stderr)
 sub explore
 {
     my ($engine, $strategy, @args) = @_;
-    my ($status, $out, $err) =
-        lockbench('explore', '-s', $strategy, '-d', $engine{$engine}, '--format', 'json', '--time', '10m', @args);
-    my $result = eval { decode_json($out) };
-    diag "$strategy on $engine: $err$out" unless $result;
-    return ($status, $result // {}, $err);
+    return explored($engine{$engine}, $strategy, @args);
 }
 
 # The parts of a violation, to compare two of them, without the time and the number of the space (it

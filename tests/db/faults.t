@@ -19,11 +19,7 @@ use Time::HiRes 'sleep';
 
 my $database;
 my $owner;
-my %engine = (sqlite => 'sqlite:');
-for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
-    $engine{postgres} //= $uri if $uri =~ /^postgres/;
-    $engine{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
-}
+my %engine = engine_uris();
 
 # Rows of one statement, by PostgreSQL's own client.
 sub sql

@@ -10,11 +10,7 @@ use JSON::PP;
 use Lockbench;
 use Test::More;
 
-my %engine = (sqlite => 'sqlite:');
-for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
-    $engine{postgres} //= $uri if $uri =~ /^postgres/;
-    $engine{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
-}
+my %engine = engine_uris();
 my @published = ('-s', 'lease-update', '--opt', 'first_run=now');
 my @safe = ('-s', 'lease-update-safe');
 

@@ -5,10 +5,11 @@ use strict;
 use warnings;
 use Exporter 'import';
 use File::Temp qw(tempdir);
+use JSON::PP qw(decode_json);
 use POSIX ();
 use Test::Builder;
 our @EXPORT = qw(lockbench start start_program finish side_by_side until_shown try_until wait_for slurp spew scratch own_database own_servers
-    servers good_lock open_door good_queue phased_queue);
+    servers engine_uris explored good_lock open_door good_queue phased_queue);
 
 my $program = $ENV{LOCKBENCH} or die "LOCKBENCH is not set\n";
 my $scratch = tempdir('lockbench-cli.XXXXXX', TMPDIR => 1, CLEANUP => 1);
@@ -213,6 +214,27 @@ sub wait_for
         select undef, undef, undef, 0.02;
     }
     return 1;
+}
+
+# The databases of LB_TEST_URIS by their engine: the first of each. SQLite is always there.
+sub engine_uris
+{
+    my %engine = (sqlite => 'sqlite:');
+    for my $uri (split /\n/, $ENV{LB_TEST_URIS} // '') {
+        $engine{postgres} //= $uri if $uri =~ /^postgres/;
+        $engine{mariadb} //= $uri if $uri =~ /^(?:mariadb|mysql)/;
+    }
+    return %engine;
+}
+
+# Explores for as long as it takes: (status, result, stderr).
+sub explored
+{
+    my ($uri, $strategy, @args) = @_;
+    my ($status, $out, $err) = lockbench('explore', '-s', $strategy, '-d', $uri, '--format', 'json', '--time', '10m', @args);
+    my $result = eval { decode_json($out) };
+    Test::Builder->new->diag("$strategy on $uri: $err$out") unless $result;
+    return ($status, $result // {}, $err);
 }
 
 # A lock that excludes, everywhere.

@@ -46,9 +46,7 @@ static int compare_prices(const void *left, const void *right)
 
 /* --- explorations --- */
 
-/* The time in which the original's exploration would be complete, roughly; 0: nothing is left to
- * do.
- */
+/* The time in which the original's exploration would be complete, roughly; 0: it need not be. */
 static double expected_ns(const struct lb_mutation_question *question)
 {
     if (!question->is_usable || question->is_complete || question->cell.explored.is_search)

@@ -150,12 +150,7 @@ static int keep_pace(void *arg, const struct lb_step *step, struct lb_error *err
     return lb_testbed_state_time(testbed, &testbed->control, err);
 }
 
-static const char *rewrite(void *arg, const char *native)
-{
-    return lb_testbed_native(arg, native);
-}
-
-static const struct lb_gate drain_gate = {.before = keep_pace, .rewrite = rewrite};
+static const struct lb_gate drain_gate = {.before = keep_pace, .rewrite = lb_testbed_native};
 
 /* All workers have ended. Time ends the leases of the dead, and an operator frees what they have.
  * A freed item may be due some time later. */

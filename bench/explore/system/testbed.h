@@ -335,8 +335,8 @@ int lb_testbed_tick(struct lb_testbed *testbed, struct lb_error *err);
  * the end of a schedule. */
 bool lb_testbed_returns(const struct lb_testbed *testbed);
 
-/* The statement as it is executed while the clock can be moved. */
-const char *lb_testbed_native(struct lb_testbed *testbed, const char *native);
+/* The statement as it is executed while the clock can be moved. For gates: arg is the testbed. */
+const char *lb_testbed_native(void *arg, const char *native);
 
 /* gate.c */
 void lb_gate_of_testbed(struct lb_gate *gate);

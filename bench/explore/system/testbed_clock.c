@@ -67,8 +67,9 @@ static int64_t tick_ms(const struct lb_testbed *testbed)
     return plan->tick_ms > 0 ? plan->tick_ms : 2 * (int64_t)plan->ttl_ms;
 }
 
-const char *lb_testbed_native(struct lb_testbed *testbed, const char *native)
+const char *lb_testbed_native(void *arg, const char *native)
 {
+    struct lb_testbed *testbed = arg;
     if (testbed->clock == NULL || testbed->clock->words == NULL)
         return native;
     for (size_t i = 0; i < testbed->n_rewritten; i++)

@@ -274,11 +274,6 @@ static bool is_born_with_time(const struct lb_program *program)
     return false;
 }
 
-static const char *rewrite_for_setup(void *arg, const char *native)
-{
-    return lb_testbed_native(arg, native);
-}
-
 /* Putters differ by their items, late workers by their order. */
 static uint8_t kind_of_task(const struct lb_explore_plan *plan, uint32_t number)
 {
@@ -470,7 +465,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     lb_log_in_memory(&testbed->control_log, testbed->n_tasks, testbed->control_events,
                      LB_TASK_EVENTS);
-    testbed->setup_gate = (struct lb_gate){.before = remember, .rewrite = rewrite_for_setup};
+    testbed->setup_gate = (struct lb_gate){.before = remember, .rewrite = lb_testbed_native};
     testbed->control.gate = &testbed->setup_gate;
     testbed->control.gate_arg = testbed;
     testbed->plan_before = testbed->strategy_plan;
