@@ -58,7 +58,7 @@ is($guarantees->{'no-duplicate'}{tested}, $run->{measures}{claims}, 'a right que
 ($status, $run, $guarantees) = run_of('right.sql', '--history-limit', '0');
 is($run->{events_settled}, 0, 'with 0 nothing is dropped');
 
-($status, $run, $guarantees) = run_of('again.sql', '--history-limit', '8k');
+($status, $run, $guarantees) = run_of('again.sql', '--history-limit', '2k');
 is($status, 1, 'an item that comes back: exit status');
 cmp_ok($run->{events_settled}, '>', 0, 'an item that comes back: others were dropped');
 is($guarantees->{'no-duplicate'}{verdict}, 'violated', 'an item that comes back: no-duplicate');
