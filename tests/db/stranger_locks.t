@@ -101,8 +101,9 @@ for my $uri (@uris) {
         my $run   = start('explore', '-s', $file, '-d', $uri, '--time', '2s');
         my $space = until_seen($uri, $pg
             ? "SELECT relnamespace::regnamespace FROM pg_class WHERE relname = '$name'"
-            : "SELECT table_schema FROM information_schema.tables WHERE table_name = '$name'");
-        is(until_seen($uri, "SELECT name FROM $space.$name"), 'r0', "$engine, $what: the tables are there");
+            : "SELECT table_schema FROM information_schema.tables WHERE table_name = '$name'", $run->{pid});
+        is($space && until_seen($uri, "SELECT name FROM $space.$name", $run->{pid}), 'r0', "$engine, $what: the tables are there")
+            or die slurp($run->{err});
         my $stranger = session($uri, 'stranger');
         printf { $stranger->{in} } "$locks{$engine}{$what}[0]\n", "$space.$name";
         if (!$pg) {

@@ -64,23 +64,24 @@ int lb_maria_is_blocked(struct lb_conn *control, int64_t session_id, struct lb_e
 {
     MYSQL_RES *result = NULL;
     char sql[300];
+    /* The most frequent wait comes first: each look takes half a millisecond. */
+    if (lb_maria_query(control->my, "SHOW ENGINE INNODB STATUS", &result) != 0)
+        goto failed;
+    MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
+    int blocked = row != NULL && row[2] != NULL ? waits_for_row(row[2], session_id) : 0;
+    mysql_free_result(result);
+    if (blocked)
+        return 1;
     /* GET_LOCK and metadata locks, LOCK TABLES among them, show in the session's state. */
     snprintf(sql, sizeof sql,
              "SELECT COUNT(*) FROM information_schema.processlist WHERE id = %lld "
              "AND (state = 'User lock' OR state LIKE 'Waiting for %%lock')",
              (long long)session_id);
+    result = NULL;
     if (lb_maria_query(control->my, sql, &result) != 0)
         goto failed;
-    MYSQL_ROW row = mysql_fetch_row(result);
-    int blocked = row != NULL && row[0] != NULL && row[0][0] != '0';
-    mysql_free_result(result);
-    if (blocked)
-        return 1;
-    result = NULL;
-    if (lb_maria_query(control->my, "SHOW ENGINE INNODB STATUS", &result) != 0)
-        goto failed;
-    row = result != NULL ? mysql_fetch_row(result) : NULL;
-    blocked = row != NULL && row[2] != NULL ? waits_for_row(row[2], session_id) : 0;
+    row = mysql_fetch_row(result);
+    blocked = row != NULL && row[0] != NULL && row[0][0] != '0';
     mysql_free_result(result);
     return blocked;
 failed:
