@@ -41,7 +41,8 @@ enum lb_errcode {
     LB_E_INTERRUPTED = -7, /* the user asked to stop: exit 130 */
     LB_E_INTERNAL = -8,    /* an invariant of lockbench's own did not hold: exit 5 */
     LB_E_PROGRAM = -9,     /* a program of the user's ended, or did not answer: exit 3 */
-    LB_E_RANK = -10        /* one of several ranks that run together is gone: exit 5 */
+    LB_E_RANK = -10,       /* one of several ranks that run together is gone: exit 5 */
+    LB_E_LATE = -11        /* a statement did not end in the time of an exploration: exit 3 */
 };
 
 struct lb_error {

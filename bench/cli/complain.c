@@ -16,6 +16,7 @@ enum lb_exit lb_exit_of(int errcode)
     case LB_E_SQL:
     case LB_E_PROGRAM:
     case LB_E_MEMORY:
+    case LB_E_LATE:
         return LB_EXIT_ENVIRONMENT;
     case LB_E_INTERRUPTED:
         return LB_EXIT_INTERRUPTED;

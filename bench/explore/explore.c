@@ -72,12 +72,12 @@ static int search(struct lb_testbed *testbed, struct lb_search_options *options,
     return r;
 }
 
-/* The search looks at the time between two statements. One that does not return ends a little
- * later; 0: no statement is bounded. */
-static void bound_statements(uint64_t deadline_ns)
+/* The search looks at the time between two statements. One that does not return ends later: MariaDB
+ * may need two seconds to report that no worker can go on. 0: nothing is bounded. */
+static void bound_statements(const struct lb_testbed *testbed, uint64_t deadline_ns)
 {
-    static const uint64_t late_ns = UINT64_C(1000000000);
-    lb_leash_due(deadline_ns != 0 ? deadline_ns + late_ns : 0);
+    const uint64_t late_s = testbed->tables.scans_lock ? 4 : 1;
+    lb_leash_due(deadline_ns != 0 ? deadline_ns + late_s * UINT64_C(1000000000) : 0);
 }
 
 static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
@@ -92,7 +92,7 @@ static int run_search(struct lb_testbed *testbed, const struct lb_explore_plan *
     options.deadline_ns = plan->time_ns > 0 ? testbed->start_ns + plan->time_ns : 0;
     options.audit = audit;
     options.enough = plan->watch != NULL ? plan->watch->enough : NULL;
-    bound_statements(options.deadline_ns);
+    bound_statements(testbed, options.deadline_ns);
     int r = search(testbed, &options, ret, err);
     if (r != 0 || !testbed->doubts)
         return r;
@@ -617,7 +617,7 @@ static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *pla
     tell_inside(testbed, explored);
     set_verdicts(testbed, explored);
     uint64_t half_ns = deadline_after(testbed, lb_now_ns());
-    bound_statements(half_ns == 0 ? 0 : half_ns + plan->time_ns);
+    bound_statements(testbed, half_ns == 0 ? 0 : half_ns + plan->time_ns);
     if (audit != NULL)
         r = run_audit(testbed, audit, explored, err);
     free(audit);
@@ -654,10 +654,9 @@ int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, str
     int r = testbed == NULL || explored == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
     if (r == 0) {
         uint64_t start_ns = lb_now_ns();
-        bound_statements(plan->time_ns > 0 ? start_ns + OPENING_NS + plan->time_ns : 0);
+        bound_statements(testbed, plan->time_ns > 0 ? start_ns + OPENING_NS + plan->time_ns : 0);
         r = lb_testbed_open(testbed, plan, err);
-        if (r == 0)
-            r = explore(testbed, plan, explored, err);
+        r = r != 0 ? r : explore(testbed, plan, explored, err);
         /* Statements fail in many ways when their tables were dropped. */
         if (r < 0 && r != LB_E_INTERRUPTED && testbed->space != NULL &&
             testbed->db->space_look != NULL && testbed->db->space_look(testbed->space, err) < 0)
@@ -666,8 +665,10 @@ int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, str
             name_lost_server(testbed, err);
         if (r < 0 && lb_leash_is_pulled())
             r = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
-        else if (r < 0 && lb_leash_is_due())
-            lb_fail_prefix(err, "a statement did not end in time");
+        else if (r < 0 && lb_leash_is_due()) {
+            err->code = LB_E_LATE;
+            r = lb_fail_prefix(err, "a statement did not end in time");
+        }
         struct lb_error close_error;
         int closed = lb_testbed_close(testbed, r == 0 ? err : &close_error);
         lb_leash_due(0);

@@ -153,7 +153,8 @@ static void tell_untested(const struct lb_explored *explored, char *buf, size_t 
 }
 
 /* All schedules, up to the first violation, with their results. ret->is_judged false: why has the
- * reason. */
+ * reason. If time runs out in a statement, the search is not complete; LB_E_LATE: no schedule came
+ * to its end. */
 static int explore(const struct lb_mutation *m, const struct lb_mutation_question *question,
                    const struct lb_cell *cell, bool distinct, struct lb_states *states,
                    struct explored *ret, char *why, size_t size, struct lb_error *err)
@@ -178,6 +179,10 @@ static int explore(const struct lb_mutation *m, const struct lb_mutation_questio
     int r = lb_explore(&plan, &explored, err);
     lb_states_end(states);
     states->violated &= !question->is_of_answers;
+    if (r == LB_E_LATE && states->all.n > 0) {
+        *ret = (struct explored){.complete = false};
+        return err->code = 0;
+    }
     if (r != 0)
         return r;
     *ret = (struct explored){.complete = explored->complete && !states->failed,
@@ -204,6 +209,8 @@ static int find_violation(const struct lb_mutation *m, const struct lb_mutation_
     if (is_search && plan.time_ns > LONGEST_SEARCH_NS)
         plan.time_ns = LONGEST_SEARCH_NS;
     int r = lb_explored_run(cell, &plan, &outcome, err);
+    if (r == LB_E_LATE)
+        return err->code = 0;
     if (r != 0)
         return r;
     bool is = take_violation(m, subject, cell, outcome);
@@ -211,8 +218,8 @@ static int find_violation(const struct lb_mutation *m, const struct lb_mutation_
     return is;
 }
 
-/* Is it the text that the engine refuses? An error of the environment is one of the text if the
- * original can still be explored. */
+/* Is it the text that the engine refuses, or does not come to an end with? An error of the
+ * environment is one of the text if the original can still be explored. */
 static bool is_of_text(const struct lb_mutation *m, int r)
 {
     struct lb_states states = {0};
@@ -221,7 +228,8 @@ static bool is_of_text(const struct lb_mutation *m, int r)
     char why[200];
     if (r == LB_E_SQL || r == LB_E_FILE || r == LB_E_USAGE)
         return true;
-    if (r != LB_E_ENV || !m->questions[0].is_usable || lb_mutation_is_stopped(m))
+    if ((r != LB_E_ENV && r != LB_E_LATE) || !m->questions[0].is_usable ||
+        lb_mutation_is_stopped(m))
         return false;
     bool works = explore(m, &m->questions[0], &m->questions[0].cell, false, &states, &explored, why,
                          sizeof why, &ignored) == 0;
@@ -407,6 +415,8 @@ int lb_ask_answers(const struct lb_mutation *m, struct lb_mutation_question *que
     }
     lb_states_free(&states);
     lb_states_free(&again);
+    if (r == LB_E_LATE)
+        r = err->code = 0;
     return r < 0 ? r : subject->judged->need == LB_NEEDED;
 }
 
