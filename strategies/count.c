@@ -12,7 +12,9 @@ struct reading {
     const char *const *names;
     size_t n;
     int64_t *values;
-    unsigned found; /* bits */
+    unsigned found;             /* bits */
+    const struct lb_gate *gate; /* of the session before */
+    void *gate_arg;
 };
 
 /* The columns have no slots, so they are read where the result passes by. */
@@ -32,20 +34,36 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
         }
 }
 
+/* The session's own gate, with the clock of an exploration, stays in force. */
+static int before(void *arg, const struct lb_step *step, struct lb_error *err)
+{
+    const struct reading *reading = arg;
+    const struct lb_gate *gate = reading->gate;
+    return gate != NULL && gate->before != NULL ? gate->before(reading->gate_arg, step, err) : 0;
+}
+
+static const char *rewrite(void *arg, const char *native)
+{
+    const struct reading *reading = arg;
+    const struct lb_gate *gate = reading->gate;
+    return gate != NULL && gate->rewrite != NULL ? gate->rewrite(reading->gate_arg, native)
+                                                 : native;
+}
+
 static int read_row(struct lb_runner *runner, enum lb_section_name name, struct lb_bag *bag,
                     struct reading *reading, struct lb_error *err)
 {
-    static const struct lb_gate gate = {.after = after};
+    static const struct lb_gate gate = {.before = before, .after = after, .rewrite = rewrite};
     struct lb_session *session = runner->session;
-    const struct lb_gate *gate_before = session->gate;
-    void *arg_before = session->gate_arg;
     struct lb_section_result result;
     reading->session = session;
+    reading->gate = session->gate;
+    reading->gate_arg = session->gate_arg;
     session->gate = &gate;
     session->gate_arg = reading;
     int answer = lb_runner_section(runner, name, bag, false, NULL, NULL, &result, err);
-    session->gate = gate_before;
-    session->gate_arg = arg_before;
+    session->gate = reading->gate;
+    session->gate_arg = reading->gate_arg;
     return answer;
 }
 

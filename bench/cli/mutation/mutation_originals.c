@@ -46,12 +46,15 @@ static int compare_prices(const void *left, const void *right)
 
 /* --- explorations --- */
 
-/* The time in which the original's exploration would be complete, roughly; 0: it need not be. */
+/* The time in which the original's exploration would be complete, roughly; 0: it need not be. Its
+ * share is one of the search, without set-up and the look at a violation. */
 static double expected_ns(const struct lb_mutation_question *question)
 {
+    const uint64_t time_ns = question->cell.explored.time_ns,
+                   searched_ns = question->took_ns < time_ns ? question->took_ns : time_ns;
     if (!question->is_usable || question->is_complete || question->cell.explored.is_search)
         return 0;
-    return question->share > 0 ? (double)question->took_ns / question->share : 1e18;
+    return question->share > 0 ? (double)searched_ns / question->share : 1e18;
 }
 
 static int explore_original(struct lb_mutation *m, struct lb_mutation_question *question,
@@ -72,8 +75,9 @@ static int look_at_originals(struct lb_mutation *m, size_t first, uint64_t time_
     for (size_t i = first; i < m->n_questions && r == 0 && !m->is_accused; i++) {
         if (!m->questions[i].cell.is_explored)
             continue;
-        m->is_cut_short |= lb_now_ns() >= last_ns;
-        if (m->is_cut_short || lb_mutation_is_stopped(m))
+        bool is_late = lb_now_ns() >= last_ns;
+        m->is_cut_short |= is_late && first == 0; /* without smaller cases most are known */
+        if (is_late || lb_mutation_is_stopped(m))
             return 0;
         r = explore_original(m, &m->questions[i], time_ns, err);
     }

@@ -408,7 +408,9 @@ bool lb_footprint_reads_clock(const struct lb_tables *tables, const char *sql,
     lb_tokens_read(&tokens, sql, tables->dialect);
     for (size_t i = 0; i < tokens.n && !reads; i++) {
         const struct lb_token *word = &tokens.at[i];
-        reads = lb_token_is_any(word, clocks) && !lb_token_is_any(word, moved);
+        bool is_servers = i > 1 && lb_token_is_sign(word - 1, ".") &&
+                          lb_token_is(word - 2, "pg_catalog"); /* not the space's function */
+        reads = lb_token_is_any(word, clocks) && (is_servers || !lb_token_is_any(word, moved));
         if (reads)
             snprintf(buf, size, "%.*s", (int)word->length, word->text);
     }

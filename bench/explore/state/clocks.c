@@ -26,15 +26,22 @@ static void write_word(FILE *out, const char *from, size_t n, size_t n_word, con
             fputc(*c, out);
 }
 
-/* CREATE or ALTER need not be the first word: SET STATEMENT ... FOR CREATE TABLE. */
-static bool is_definition(enum lb_dialect dialect, const char *sql)
+/* Does it define a table? CREATE or ALTER need not be the first word: SET STATEMENT ... FOR CREATE
+ * TABLE. */
+static bool defines_table(enum lb_dialect dialect, const char *sql)
 {
-    static const char *const definitions[] = {"create", "alter", NULL};
+    static const char *const definitions[] = {"create", "alter", NULL}, *const between[] = {
+                                                                            "or",        "replace",
+                                                                            "temporary", "online",
+                                                                            "ignore",    NULL};
     struct lb_tokens tokens;
-    bool is = false;
+    bool is = false, is_begun = false;
     lb_tokens_read(&tokens, sql, dialect);
-    for (size_t i = 0; i < tokens.n && !is; i++)
-        is = lb_token_is_any(&tokens.at[i], definitions);
+    for (size_t i = 0; i < tokens.n && !is; i++) {
+        is = is_begun && lb_token_is(&tokens.at[i], "table");
+        is_begun = lb_token_is_any(&tokens.at[i], definitions) ||
+                   (is_begun && lb_token_is_any(&tokens.at[i], between));
+    }
     lb_tokens_free(&tokens);
     return is;
 }
@@ -43,7 +50,7 @@ static const struct lb_clock_word *words_for(const struct lb_server_clock *clock
                                              enum lb_dialect dialect, const char *native,
                                              int64_t still_unix_ms)
 {
-    if (clock->default_words != NULL && is_definition(dialect, native))
+    if (clock->default_words != NULL && defines_table(dialect, native))
         return clock->default_words;
     return clock->still_words != NULL && still_unix_ms != 0 ? clock->still_words : clock->words;
 }
@@ -117,12 +124,31 @@ static bool is_text(const struct lb_token *token, enum lb_dialect dialect)
            !(token->is_name && dialect != LB_SQL_MARIADB);
 }
 
+/* PostgreSQL: 'now' and the like are times when they are cast, by the server's own clock. */
+static const char *special_time(const struct lb_token *token)
+{
+    static const char *const special[] = {"now", "today", "tomorrow", "yesterday", NULL};
+    size_t begin = 1, end = token->length;
+    while (begin < end && strchr(" \t\n", token->text[begin]) != NULL)
+        begin++;
+    while (end > begin && strchr(" \t\n'", token->text[end - 1]) != NULL)
+        end--;
+    for (size_t i = 0; special[i] != NULL; i++)
+        if (strlen(special[i]) == end - begin &&
+            strncasecmp(token->text + begin, special[i], end - begin) == 0)
+            return special[i];
+    return NULL;
+}
+
 const char *lb_clock_hidden(const struct lb_server_clock *clock, enum lb_dialect dialect,
                             const char *sql)
 {
     const char *hidden = NULL;
     struct lb_tokens tokens;
     lb_tokens_read(&tokens, sql, dialect);
+    for (size_t i = 0; i < tokens.n && dialect == LB_SQL_POSTGRES && hidden == NULL; i++)
+        if (is_text(&tokens.at[i], dialect) && *tokens.at[i].text == '\'')
+            hidden = special_time(&tokens.at[i]);
     for (size_t i = 0; i < tokens.n && clock->words != NULL && hidden == NULL; i++)
         for (const struct lb_clock_word *word = clock->words; word->word != NULL; word++)
             if (is_text(&tokens.at[i], dialect) && contains(&tokens.at[i], word->word))
@@ -136,7 +162,7 @@ bool lb_clock_is_default(const struct lb_server_clock *clock, enum lb_dialect di
 {
     bool is = false;
     struct lb_tokens tokens;
-    if (clock->default_words == NULL || !is_definition(dialect, sql))
+    if (clock->default_words == NULL || !defines_table(dialect, sql))
         return false;
     lb_tokens_read(&tokens, sql, dialect);
     for (size_t i = 0; i < tokens.n && !is; i++)

@@ -323,7 +323,10 @@ static int ask_permits(struct lb_testbed *testbed, struct lb_error *err)
     int r = lb_runner_init(&runner, testbed->program, &testbed->control, err);
     if (r != 0)
         return r;
+    testbed->control.gate = testbed->clock != NULL ? &drain_gate : NULL;
+    testbed->control.gate_arg = testbed;
     r = lb_permits_ask(&testbed->strategy_plan, &runner, 0, &n_free, err);
+    testbed->control.gate = NULL;
     lb_runner_release(&runner);
     uint64_t now_ns = testbed->counts_steps
                           ? testbed->start_ns + (testbed->n_moves + 2) * LB_STEP_NS

@@ -220,9 +220,9 @@ struct lb_testbed {
     bool doubts;   /* an assumption of the rules was seen to be wrong */
     bool is_local; /* no claimed guarantee is about the order of different items */
     const struct lb_server_clock *clock; /* moves with the clock steps; NULL: stays */
-    bool fixes_time;     /* a statement may ask for the time at which its transaction began */
-    bool states_time;    /* ... or for that at which it began itself */
-    bool defaults_begin; /* defaults of columns store the time at which their statement began */
+    bool fixes_time;       /* a statement may ask for the time at which its transaction began */
+    bool states_time;      /* ... or for that at which it began itself */
+    uint32_t with_default; /* tables with a default that is the time at which its statement began */
     bool clock_is_ahead;
     struct lb_rewritten {
         const char *native;

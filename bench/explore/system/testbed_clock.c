@@ -9,13 +9,15 @@
 int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
                          int64_t n, struct lb_error *err)
 {
-    char sql[1200];
+    char sql[2000];
     if (format == NULL)
         return 0;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(sql, sizeof sql, format, (long long)n);
+    int length = snprintf(sql, sizeof sql, format, (long long)n);
 #pragma GCC diagnostic pop
+    if (length < 0 || (size_t)length >= sizeof sql)
+        return lb_fail(err, LB_E_INTERNAL, "the statement that moves the clock is too long");
     int r = testbed->db->run(session->conn, sql, err);
     return r > LB_OK ? lb_fail(err, LB_E_ENV, "the server's clock cannot be moved: %s",
                                lb_conn_head(session->conn)->message)
@@ -144,58 +146,115 @@ void lb_testbed_know_times(struct lb_testbed *testbed)
         clock != NULL && clock->statement != NULL && asks_others(testbed, clock->unstated);
 }
 
+/* The tables that the statement names, one bit each; ret_first: the first of them; ret_n: how often
+ * it names one. */
+static uint32_t named_tables(const struct lb_testbed *testbed, const char *sql, uint32_t *ret_first,
+                             size_t *ret_n)
+{
+    struct lb_tokens tokens;
+    uint32_t named = 0;
+    *ret_first = 0;
+    *ret_n = 0;
+    lb_tokens_read(&tokens, sql, testbed->db->dialect);
+    for (size_t i = 0; i < tokens.n; i++)
+        for (size_t table = 0; table < testbed->tables.n; table++)
+            if (lb_token_names(&tokens.at[i], testbed->tables.name[table])) {
+                named |= 1u << table;
+                *ret_first = *ret_n == 0 ? 1u << table : *ret_first;
+                ++*ret_n;
+            }
+    lb_tokens_free(&tokens);
+    return testbed->tables.opaque ? LB_ALL_TABLES : named;
+}
+
 /* A default of SYSDATE() is that of the statement's begin here (see default_words). It differs
- * where the statement waits for rows that it reads before it inserts. */
+ * where the statement waits before it asks for the default: an UPDATE, or an INSERT that reads
+ * other rows, or finds its key. InnoDB locks what INSERT ... SELECT reads. */
 static bool defaults_too_early(const struct lb_testbed *testbed, const char *sql)
 {
-    static const char *const inserting[] = {"insert", "replace", NULL},
-                             *const locking[] = {"for", "lock", NULL},
-                             *const patient[] = {"skip", "nowait", NULL};
+    static const char
+        *const inserting[] = {"insert", "replace", NULL},
+               *const waiting[] = {"for", "lock", NULL},
+               *const patient[] = {"skip", "nowait", NULL}, *const calling[] = {"get_lock", NULL},
+               *const duplicate[] = {"duplicate", NULL}, *const asking[] = {"default", NULL};
     const enum lb_dialect dialect = testbed->db->dialect;
-    return testbed->defaults_begin && lb_sql_begins(sql, dialect, inserting) &&
-           lb_sql_has_any(sql, dialect, locking) && !lb_sql_has_any(sql, dialect, patient);
+    size_t n;
+    uint32_t first, named = named_tables(testbed, sql, &first, &n);
+    const bool is_insert = lb_sql_begins(sql, dialect, inserting),
+               asks = lb_sql_has_any(sql, dialect, asking),
+               is_patient = n == 2 && lb_sql_has_any(sql, dialect, patient);
+    if ((testbed->with_default & (is_insert && !testbed->tables.opaque ? first : named)) == 0)
+        return false;
+    if (!is_insert)
+        return asks;
+    return ((n > 1 || lb_sql_has_any(sql, dialect, waiting)) && !is_patient) ||
+           lb_sql_has_any(sql, dialect, calling) ||
+           (asks && lb_sql_has_any(sql, dialect, duplicate));
 }
 
 static bool asks_unmoved(struct lb_testbed *testbed, const char *sql, enum lb_section_name section)
 {
-    static const char *const none[] = {NULL};
     const struct lb_server_clock *clock = testbed->clock;
     char *buf = testbed->unmoved;
     const size_t size = sizeof testbed->unmoved;
-    const char *word = clock != NULL ? lb_clock_hidden(clock, testbed->db->dialect, sql) : NULL;
+    const char *word = lb_clock_hidden(clock, testbed->db->dialect, sql);
     if (word != NULL)
         snprintf(buf, size, "%s in quotes", word);
-    else if (section != LB_S_SETUP && defaults_too_early(testbed, sql))
+    else if (section != LB_S_SETUP && section != LB_S_MIGRATE && defaults_too_early(testbed, sql))
         snprintf(buf, size, "a default behind a wait");
     return buf[0] != '\0' ||
-           lb_footprint_reads_clock(&testbed->tables, sql, clock != NULL ? clock->moved : none, buf,
-                                    size);
+           lb_footprint_reads_clock(&testbed->tables, sql, clock->moved, buf, size);
+}
+
+/* Set-up's rows need no other time before the clock is stepped. What it defines is used later. */
+static bool is_before_steps(const struct lb_testbed *testbed, const char *sql,
+                            enum lb_section_name section)
+{
+    static const char *const rows[] = {"insert", "replace", "update",   "delete",
+                                       "merge",  "select",  "truncate", NULL};
+    return section == LB_S_SETUP && testbed->plan.still_unix_ms == 0 &&
+           testbed->plan.putters == 0 && lb_sql_begins(sql, testbed->db->dialect, rows);
+}
+
+static bool has_unmoved(struct lb_testbed *testbed, const struct lb_program *program)
+{
+    for (int s = 0; s < LB_SECTIONS; s++) {
+        const enum lb_section_name section = (enum lb_section_name)s;
+        if (section == LB_S_TEARDOWN || section == LB_S_COUNT || section == LB_S_AGE)
+            continue; /* no exploration runs them, but when it is over */
+        for (size_t i = 0; i < program->sections[s].n_statements; i++) {
+            const char *sql = program->sections[s].statements[i].sql;
+            if (!is_before_steps(testbed, sql, section) && asks_unmoved(testbed, sql, section))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Tables with a default that is that of a statement's begin. */
+static uint32_t tables_with_default(const struct lb_testbed *testbed,
+                                    const struct lb_program *program)
+{
+    uint32_t tables = 0, first;
+    size_t n;
+    for (size_t i = 0; i < program->n_statements; i++)
+        if (lb_clock_is_default(testbed->clock, testbed->db->dialect, program->statements[i].sql))
+            tables |= named_tables(testbed, program->statements[i].sql, &first, &n);
+    return tables;
 }
 
 int lb_testbed_find_unmoved_clock(struct lb_testbed *testbed, struct lb_error *err)
 {
-    const struct lb_program *program = testbed->program;
-    const bool stands = testbed->plan.still_unix_ms != 0;
-    /* Before the clock is stepped, set-up needs no other time. */
-    const bool is_set_up = stands || testbed->plan.putters > 0;
-    const struct lb_section *setup = &program->sections[LB_S_SETUP];
-    for (size_t i = 0; i < setup->n_statements && testbed->clock != NULL; i++)
-        testbed->defaults_begin =
-            testbed->defaults_begin ||
-            lb_clock_is_default(testbed->clock, testbed->db->dialect, setup->statements[i].sql);
-    for (int s = 0; s < LB_SECTIONS && (testbed->moves_clock || stands); s++)
-        for (size_t i = 0; i < program->sections[s].n_statements; i++) {
-            const enum lb_section_name section = (enum lb_section_name)s;
-            if (section == LB_S_TEARDOWN || lb_section_is_for_lockbench(section) ||
-                (section == LB_S_SETUP && !is_set_up) ||
-                !asks_unmoved(testbed, program->sections[s].statements[i].sql, section))
-                continue;
-            return !stands ? 0
-                           : lb_fail(err, LB_E_UNSUPPORTED,
-                                     "the clock cannot stand still: a statement asks for %s",
-                                     testbed->unmoved);
-        }
-    return 0;
+    const struct lb_program *program = testbed->program, *before = testbed->program_before;
+    if (testbed->clock == NULL)
+        return 0;
+    testbed->with_default = tables_with_default(testbed, program) |
+                            (before != NULL ? tables_with_default(testbed, before) : 0);
+    bool has = has_unmoved(testbed, program) || (before != NULL && has_unmoved(testbed, before));
+    return has && testbed->plan.still_unix_ms != 0
+               ? lb_fail(err, LB_E_UNSUPPORTED,
+                         "the clock cannot stand still: a statement asks for %s", testbed->unmoved)
+               : 0;
 }
 
 int64_t lb_task_skew_ms(const struct lb_task *task)
