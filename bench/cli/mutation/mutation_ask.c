@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "explored.h"
+#include "exploring.h"
 #include "leash.h"
 #include "progress.h"
 
@@ -218,8 +219,8 @@ static int find_violation(const struct lb_mutation *m, const struct lb_mutation_
     return is;
 }
 
-/* Is it the text that the engine refuses, or does not come to an end with? An error of the
- * environment is one of the text if the original can still be explored. */
+/* True if the engine refuses the text, or a statement of it has no end. An error of the environment
+ * is one of the text if the original can still be explored. */
 static bool is_of_text(const struct lb_mutation *m, int r)
 {
     struct lb_states states = {0};
@@ -287,8 +288,10 @@ static void compare(const struct lb_mutation *m, const struct lb_mutation_questi
         judged->answers |= bit;
     else if (!is_same && !is_untimed(question))
         judged->rows |= bit;
-    /* The original never answers so: it was explored without a symmetry, and no clock ran. */
-    if (is_new && question->is_distinct && judged->need == LB_NOT_SHOWN)
+    /* The original never answers so: it was explored without a symmetry, and no clock ran. Where
+     * chance may choose who goes on, the mutant has to answer so once more (lb_ask_answers). */
+    const bool is_by_chance = lb_exploring(m->place->target.db)->tells_blockers_late;
+    if (is_new && question->is_distinct && judged->need == LB_NOT_SHOWN && !is_by_chance)
         take_answers(subject, cell, "other answers", states->unknown, "only without the clause");
 }
 

@@ -206,7 +206,8 @@ static bool asks_unmoved(struct lb_testbed *testbed, const char *sql, enum lb_se
            lb_footprint_reads_clock(&testbed->tables, sql, clock->moved, buf, size);
 }
 
-/* Set-up's rows need no other time before the clock is stepped. What it defines is used later. */
+/* Rows of set-up are there before the first step of the clock. Workers use its definitions later.
+ */
 static bool is_before_steps(const struct lb_testbed *testbed, const char *sql,
                             enum lb_section_name section)
 {
