@@ -585,4 +585,38 @@ unlike +(lockbench('verify', '-s', good_lock(), '-d', 'sqlite:', '--quiet', $_, 
     qr/ explore /, "verify $_: not explored"
     for '--no-explore', '-S';
 
+# A begin ends MariaDB's LOCK TABLES: statements under it are no transactions of their own, and its end frees the others.
+SKIP: {
+    skip 'no mariadb server', 4 unless defined $engine{mariadb};
+    my $locked = spew('locked.sql', <<'SQL');
+-- strategy: locked
+-- shape: queue
+-- claims: no-duplicate, no-loss
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, owner varchar(64));
+-- name: put
+INSERT INTO job VALUES (:id, NULL);
+-- name: claim
+LOCK TABLES job WRITE;
+-- require: row
+SELECT id FROM job WHERE owner IS NULL ORDER BY id LIMIT 1;
+DELETE FROM job WHERE id = -1;
+UPDATE job SET owner = :worker WHERE id = :id;
+-- answer: row
+SELECT id FROM job WHERE id = :id AND owner = :worker;
+UNLOCK TABLES;
+-- name: complete
+DELETE FROM job WHERE id = :id AND owner = :worker;
+-- name: teardown
+DROP TABLE job;
+SQL
+    my ($status, $found) = explore('mariadb', $locked, '--items', '2');
+    is $status, 0, 'LOCK TABLES keeps others out for several statements' or diag explain $found->{verdicts};
+    ok $found->{complete}, '... in every schedule';
+    my $open = spew('unlocked.sql', slurp($locked) =~ s/^(?:LOCK|UNLOCK) TABLES.*\n//mgr);
+    ($status, $found) = explore('mariadb', $open, '--items', '2', '--first');
+    is $status, 1, 'without it they are not';
+    is $found->{verdicts}{'no-duplicate'}, 'violated', '... and two workers have one item';
+}
+
 done_testing;

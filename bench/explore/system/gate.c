@@ -117,6 +117,21 @@ static void note_claims(struct lb_task *task, const struct lb_step *step,
         }
 }
 
+static bool locks_tables(const struct lb_task *task, const char *sql, const char *const *words)
+{
+    const struct lb_testbed *testbed = task->testbed;
+    return testbed->locks_tables && testbed->db->dialect == LB_SQL_MARIADB &&
+           lb_sql_begins(sql, LB_SQL_MARIADB, words);
+}
+
+/* MariaDB's LOCK TABLES lasts up to UNLOCK TABLES, or the begin of a transaction. */
+static void note_table_locks(struct lb_task *task, const char *sql)
+{
+    static const char *const locking[] = {"lock", NULL}, *const unlocking[] = {"unlock", NULL};
+    task->has_tables = locks_tables(task, sql, locking) ||
+                       (task->has_tables && !locks_tables(task, sql, unlocking));
+}
+
 static void count_execute(struct lb_task *task, const struct lb_step *step, int answer,
                           const struct lb_rows *rows)
 {
@@ -130,6 +145,8 @@ static void count_execute(struct lb_task *task, const struct lb_step *step, int 
         touched.writes = 0;
     bool is_told = lb_task_tell_statement(task, step, answer, rows, &touched);
     note_claims(task, step, rows);
+    if (answer == LB_OK)
+        note_table_locks(task, step->sql);
     task->may_free = task->may_free || answer != LB_OK || touched.commits != 0;
     task->tx_failed = task->tx_failed || answer != LB_OK;
     if (answer != LB_OK)
@@ -170,6 +187,7 @@ static void count_end_of_tx(struct lb_task *task, enum lb_step_kind kind, int an
 static void count_begin(struct lb_task *task, int answer)
 {
     struct lb_footprint touched = {0};
+    task->has_tables = false;
     if (answer != LB_OK)
         task->may_go = false; /* that was the move */
     task->tx_keeps_snapshot =
@@ -469,12 +487,15 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
 }
 
 /* True if the autocommitted statement is run as begin, execute, commit. Plain reads are not: no
- * other move can come between their execution and their end. */
+ * other move can come between their execution and their end. Nor are statements under LOCK TABLES:
+ * a begin would unlock them, and nobody else sees these tables. */
 static bool splits(void *arg, const struct lb_step *step)
 {
+    static const char *const words[] = {"lock", "unlock", NULL};
     struct lb_task *task = arg;
     struct lb_footprint ignored;
     task->tx_is_split = task->in_script && task->testbed->is_open && !task->testbed->plan.whole &&
+                        !task->has_tables && !locks_tables(task, step->sql, words) &&
                         kind_of(task->testbed, step->sql, &ignored) == LB_WRITE;
     return task->tx_is_split;
 }

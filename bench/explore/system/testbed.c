@@ -175,6 +175,7 @@ static void reset_task(struct lb_task *task)
     task->n_vain = 0;
     task->tx_writes = task->tx_locks = 0;
     task->tx_changed = task->tx_is_split = task->tx_keeps_snapshot = task->own_is_last = false;
+    task->has_tables = false;
     task->try_moves = task->n_refusals = 0;
     task->last_refusal = LB_OK;
     task->story_n = task->story_try = 0;

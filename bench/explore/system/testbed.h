@@ -127,6 +127,7 @@ struct lb_task {
     uint32_t tx_locks;      /* tables that it has locked as a whole */
     uint32_t held;          /* ... before this move */
     bool tx_is_split;       /* one statement that commits by itself */
+    bool has_tables;        /* the session has MariaDB's LOCK TABLES */
     bool tx_keeps_snapshot; /* of several statements, which read by one snapshot */
     bool tx_is_one;         /* it has one statement */
     bool tx_changed;        /* rows were changed in it */
