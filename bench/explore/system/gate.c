@@ -488,7 +488,7 @@ static void after(void *arg, const struct lb_step *step, int answer, const struc
 
 /* True if the autocommitted statement is run as begin, execute, commit. Plain reads are not: no
  * other move can come between their execution and their end. Nor are statements under LOCK TABLES:
- * a begin would unlock them, and nobody else sees these tables. */
+ * a begin would unlock them, and no other session sees these tables. */
 static bool splits(void *arg, const struct lb_step *step)
 {
     static const char *const words[] = {"lock", "unlock", NULL};
