@@ -619,4 +619,35 @@ SQL
     is $found->{verdicts}{'no-duplicate'}, 'violated', '... and two workers have one item';
 }
 
+# The answers of GET_LOCK and RELEASE_LOCK tell whether a claim in vain has left a lock. A worker that has none waits for others.
+SKIP: {
+    skip 'no mariadb server', 4 unless defined $engine{mariadb};
+    my $gated = spew('gated.sql', <<'SQL');
+-- strategy: gated
+-- shape: queue
+-- claims: no-duplicate, no-loss
+-- name: setup
+CREATE TABLE job (id bigint PRIMARY KEY, owner varchar(64));
+-- name: put
+INSERT INTO job VALUES (:id, NULL);
+-- name: claim
+SELECT GET_LOCK('lockbench.gated', 10);
+UPDATE job SET owner = :worker WHERE owner IS NULL ORDER BY id LIMIT 1;
+-- answer: row
+SELECT id FROM job WHERE owner = :worker;
+SELECT RELEASE_LOCK('lockbench.gated');
+-- name: complete
+DELETE FROM job WHERE id = :id AND owner = :worker;
+-- name: teardown
+DROP TABLE job;
+SQL
+    my ($status, $found) = explore('mariadb', $gated, '--items', '1');
+    is $status, 0, 'a claim inside of GET_LOCK keeps others out' or diag explain $found->{verdicts};
+    is $found->{bounds}, '', '... in every schedule: no worker is given up after refusals';
+    my $untold = spew('untold.sql', slurp($gated) =~ s/(RELEASE_LOCK\(.*\));/$1 + 0;/r);
+    ($status, $found) = explore('mariadb', $untold, '--items', '1');
+    is $status, 0, 'it does if its answers do not tell';
+    like $found->{bounds}, qr/given up after/, '... but then a worker in vain may have a lock, and asks again';
+}
+
 done_testing;

@@ -221,7 +221,7 @@ static int explore_both(const struct lb_target *target, const struct lb_strategy
     if (r != 0 || fine->chose || !fine->complete)
         return r != 0 ? r : 1;
     full->complete = full->gave_up = false;
-    for (size_t i = 0; i < 2 && !full->complete && r == 0; i++) {
+    for (size_t i = 0; i < (protocol->every_step ? 1 : 2) && !full->complete && r == 0; i++) {
         if (full->gave_up) /* or was cut, which the relation does at other places, or not at all */
             anew(&full->states);
         r = explore(target, strategy, file, protocol, references[i], 0, full, err);
@@ -332,12 +332,12 @@ static unsigned first_caught(const char *uri, unsigned broken, uint64_t seed, un
 }
 
 /* Owned by the caller; NULL: none, with a note. */
-static char *postgres_uri(void)
+static char *uri_of(const char *engine)
 {
     const char *uris = getenv("LB_TEST_URIS");
-    const char *start = uris != NULL ? strstr(uris, "postgres") : NULL;
+    const char *start = uris != NULL ? strstr(uris, engine) : NULL;
     if (start == NULL)
-        printf("# no postgres server\n");
+        printf("# no %s server\n", engine);
     return start != NULL ? strndup(start, strcspn(start, "\n")) : NULL;
 }
 
@@ -349,7 +349,7 @@ static void nothing_is_left_out_on_sqlite(void **state)
 
 static void nothing_is_left_out_on_postgres(void **state)
 {
-    char *uri = postgres_uri();
+    char *uri = uri_of("postgres");
     (void)state;
     if (uri == NULL)
         return;
@@ -424,9 +424,19 @@ static void nothing_hides_on_sqlite(void **state)
     go_by_hand("sqlite:", false);
 }
 
+static void nothing_hides_on_mariadb(void **state)
+{
+    char *uri = uri_of("mariadb");
+    (void)state;
+    if (uri == NULL)
+        return;
+    go_by_hand(uri, false);
+    free(uri);
+}
+
 static void nothing_hides_on_postgres(void **state)
 {
-    char *uri = postgres_uri();
+    char *uri = uri_of("postgres");
     (void)state;
     if (uri == NULL)
         return;
@@ -569,6 +579,7 @@ int main(void)
         cmocka_unit_test(nothing_is_left_out_on_postgres),
         cmocka_unit_test(nothing_hides_on_sqlite),
         cmocka_unit_test(nothing_hides_on_postgres),
+        cmocka_unit_test(nothing_hides_on_mariadb),
         cmocka_unit_test(a_broken_rule_is_caught),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -120,6 +120,71 @@ static void locks_beside_the_result_are_seen(void **state)
             fail_msg("%s: %d", cases[i].sql, !cases[i].locks_its_rows);
 }
 
+static void waiting_is_told_from_skipping(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        bool rows, locks;
+    } cases[] = {
+        {"SELECT id FROM job FOR UPDATE", false, false},
+        {"SELECT id FROM job FOR UPDATE SKIP LOCKED", true, true},
+        {"SELECT id FROM job FOR UPDATE NOWAIT", true, true},
+        {"SELECT id FROM job FOR UPDATE WAIT 1", true, true},
+        {"SELECT 'nowait' FROM job FOR UPDATE", false, false},
+        {"CREATE FUNCTION f() RETURNS int AS $$ SELECT id FROM job FOR UPDATE SKIP LOCKED $$", true,
+         true},
+        {"SET STATEMENT innodb_lock_wait_timeout = 0 FOR UPDATE job SET owner = 1", true, true},
+        {"SET lock_timeout = 1", true, true},
+        {"SELECT 'it FROM job", true, true},
+        {"SELECT GET_LOCK(concat('a', :id), 10)", false, false},
+        {"SELECT GET_LOCK('a,b', 5)", false, false},
+        {"SELECT GET_LOCK('a', 0)", false, true},
+        {"SELECT GET_LOCK('a', 1)", false, true},
+        {"SELECT GET_LOCK('a', :ttl_ms)", false, true},
+        {"SELECT GET_LOCK('a')", false, true},
+        {"SELECT GET_LOCK('a', 10", false, true},
+        {"SELECT pg_try_advisory_lock(1)", false, true},
+        {"SELECT pg_advisory_lock(1)", false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool rows = lb_footprint_skips_rows(&tables, cases[i].sql),
+             locks = lb_footprint_skips_locks(&tables, cases[i].sql);
+        if (rows != cases[i].rows || locks != cases[i].locks)
+            fail_msg("%s: %d %d", cases[i].sql, rows, locks);
+    }
+}
+
+static void an_answer_tells_of_one_advisory_lock(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sql;
+        enum lb_user_lock lock;
+    } cases[] = {
+        {"SELECT id FROM job", LB_USER_LOCK_NONE},
+        {"SELECT GET_LOCK(concat('a', :id), 10)", LB_USER_LOCK_TAKEN},
+        {"select get_lock('a', 10) as granted", LB_USER_LOCK_TAKEN},
+        {"SELECT RELEASE_LOCK(concat('a', ('b')))", LB_USER_LOCK_RELEASED},
+        {"SELECT RELEASE_LOCK('a') AS given", LB_USER_LOCK_RELEASED},
+        {"SELECT RELEASE_ALL_LOCKS()", LB_USER_LOCK_UNTOLD},
+        {"SELECT GET_LOCK('a', 1) + GET_LOCK('b', 1)", LB_USER_LOCK_UNTOLD},
+        {"SELECT GET_LOCK('a', 1) = 0", LB_USER_LOCK_UNTOLD},
+        {"SELECT 1, GET_LOCK('a', 1)", LB_USER_LOCK_UNTOLD},
+        {"SELECT GET_LOCK('a', 1), id FROM job", LB_USER_LOCK_UNTOLD},
+        {"SELECT GET_LOCK(owner, 1) FROM job", LB_USER_LOCK_UNTOLD},
+        {"SELECT GET_LOCK", LB_USER_LOCK_UNTOLD},
+        {"SELECT GET_LOCK('a, 1)", LB_USER_LOCK_UNTOLD},
+        {"DO RELEASE_LOCK('a')", LB_USER_LOCK_UNTOLD},
+        {"SELECT pg_advisory_lock(1)", LB_USER_LOCK_UNTOLD},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        enum lb_user_lock lock = lb_footprint_user_lock(&tables, cases[i].sql);
+        if (lock != cases[i].lock)
+            fail_msg("%s: %d", cases[i].sql, (int)lock);
+    }
+}
+
 static void a_table_that_others_are_tied_to_is_not_queued_for(void **state)
 {
     (void)state;
@@ -251,6 +316,8 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(statements_touch_the_tables_they_name),
         cmocka_unit_test(locks_beside_the_result_are_seen),
+        cmocka_unit_test(waiting_is_told_from_skipping),
+        cmocka_unit_test(an_answer_tells_of_one_advisory_lock),
         cmocka_unit_test(a_table_that_others_are_tied_to_is_not_queued_for),
         cmocka_unit_test(what_commutes_is_independent),
         cmocka_unit_test(rows_that_nobody_sees_commute),

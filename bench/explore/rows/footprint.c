@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -472,8 +473,68 @@ bool lb_footprint_looks_at_keys(const struct lb_tables *tables, const char *sql)
     return has_any(tables, sql, words, NULL);
 }
 
+bool lb_footprint_skips_rows(const struct lb_tables *tables, const char *sql)
+{
+    static const char *const words[] = {
+        "nowait", "skip", "wait", "lock_timeout", "lock_wait_timeout", "innodb_lock_wait_timeout",
+        NULL};
+    return lb_sql_has_any(sql, tables->dialect, words);
+}
+
+/* The place of the parenthesis that ends the arguments of the call at `call`; n: there is none. */
+static size_t end_of_call(const struct lb_tokens *tokens, size_t call)
+{
+    size_t depth = 0;
+    for (size_t i = call + 1; i < tokens->n && lb_token_is_sign(&tokens->at[call + 1], "("); i++) {
+        depth += lb_token_is_sign(&tokens->at[i], "(");
+        depth -= lb_token_is_sign(&tokens->at[i], ")");
+        if (depth == 0)
+            return i;
+    }
+    return tokens->n;
+}
+
+/* GET_LOCK with a limit that is longer than any move of an exploration: it waits. */
+static bool waits_in_call(const struct lb_tokens *tokens, size_t call)
+{
+    enum { LONG_S = 5 };
+    size_t end = end_of_call(tokens, call);
+    return end < tokens->n && end > call + 3 && lb_token_is_sign(&tokens->at[end - 2], ",") &&
+           lb_token_is_number(&tokens->at[end - 1]) &&
+           strtod(tokens->at[end - 1].text, NULL) >= LONG_S;
+}
+
 bool lb_footprint_skips_locks(const struct lb_tables *tables, const char *sql)
 {
-    static const char *const words[] = {"nowait", "skip", "get_lock", "wait", NULL};
-    return has_any(tables, sql, words, "pg_try_advisory");
+    struct lb_tokens tokens;
+    bool skips = lb_footprint_skips_rows(tables, sql);
+    lb_tokens_read(&tokens, sql, tables->dialect);
+    for (size_t i = 0; i < tokens.n && !skips; i++)
+        skips = begins_with(&tokens.at[i], "pg_try_advisory") ||
+                (lb_token_is(&tokens.at[i], "get_lock") && !waits_in_call(&tokens, i));
+    lb_tokens_free(&tokens);
+    return skips;
+}
+
+enum lb_user_lock lb_footprint_user_lock(const struct lb_tables *tables, const char *sql)
+{
+    struct lb_tokens tokens;
+    size_t n_calls = 0;
+    enum lb_user_lock lock = LB_USER_LOCK_UNTOLD;
+    lb_tokens_read(&tokens, sql, tables->dialect);
+    for (size_t i = 0; i < tokens.n; i++)
+        n_calls += is_advisory(&tokens.at[i]);
+    if (n_calls == 1 && lb_token_is(&tokens.at[0], "select") && is_advisory(&tokens.at[1])) {
+        size_t end = end_of_call(&tokens, 1) + 1;
+        bool is_all =
+            end == tokens.n || (end + 2 == tokens.n && lb_token_is(&tokens.at[end], "as"));
+        if (is_all && lb_token_is(&tokens.at[1], "get_lock"))
+            lock = LB_USER_LOCK_TAKEN;
+        else if (is_all && lb_token_is(&tokens.at[1], "release_lock"))
+            lock = LB_USER_LOCK_RELEASED;
+    }
+    if (n_calls == 0 && tokens.is_understood)
+        lock = LB_USER_LOCK_NONE;
+    lb_tokens_free(&tokens);
+    return lock;
 }

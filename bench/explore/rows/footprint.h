@@ -153,7 +153,19 @@ bool lb_footprint_locks_its_rows(const struct lb_tables *tables, const char *sql
 bool lb_footprint_inserts(const struct lb_tables *tables, const char *sql);
 /* May it insert nothing because of a key that another transaction has not committed yet? */
 bool lb_footprint_looks_at_keys(const struct lb_tables *tables, const char *sql);
-/* Is it refused, or does it pass over rows, where others would wait for a lock? */
+/* Is it refused, or does it pass over rows, where others would wait for a row's or a table's lock?
+ */
+bool lb_footprint_skips_rows(const struct lb_tables *tables, const char *sql);
+/* ... or for any lock? */
 bool lb_footprint_skips_locks(const struct lb_tables *tables, const char *sql);
+
+/* The effect on the session's advisory locks of a statement that returns the number 1. */
+enum lb_user_lock {
+    LB_USER_LOCK_NONE,     /* whatever it returns */
+    LB_USER_LOCK_TAKEN,    /* one more: SELECT GET_LOCK(...) */
+    LB_USER_LOCK_RELEASED, /* one less: SELECT RELEASE_LOCK(...) */
+    LB_USER_LOCK_UNTOLD    /* its answer does not say it */
+};
+enum lb_user_lock lb_footprint_user_lock(const struct lb_tables *tables, const char *sql);
 
 #endif

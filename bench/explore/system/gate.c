@@ -30,18 +30,38 @@ static enum lb_statement_kind kind_of(const struct lb_testbed *testbed, const ch
     return lb_footprint_of_sql(&testbed->tables, sql, ret);
 }
 
-bool lb_testbed_locks_tables(const struct lb_testbed *testbed)
+/* What the workers' statements do where locks are in their way. The words count in set-up, too,
+ * where functions are defined. On MariaDB a statement that may touch anything may also look at
+ * locks (IS_FREE_LOCK). */
+static void know_locks(struct lb_testbed *testbed, const struct lb_program *program)
 {
-    const struct lb_program *program = testbed->program;
+    for (size_t i = 0; i < program->n_statements; i++) {
+        const char *sql = program->statements[i].sql;
+        testbed->skips_rows |= lb_footprint_skips_rows(&testbed->tables, sql);
+        testbed->skips_locks |= lb_footprint_skips_locks(&testbed->tables, sql);
+    }
     for (int s = 0; s < LB_SECTIONS; s++)
         for (size_t i = 0; i < program->sections[s].n_statements; i++) {
-            size_t number = (size_t)(&program->sections[s].statements[i] - program->statements);
-            if ((testbed->footprints[number].commits & LB_ALL_TABLES) != 0 &&
-                !lb_section_is_schema((enum lb_section_name)s) &&
-                !lb_section_is_for_lockbench((enum lb_section_name)s))
-                return true;
+            struct lb_footprint touched;
+            if (lb_section_is_schema((enum lb_section_name)s) ||
+                lb_section_is_for_lockbench((enum lb_section_name)s))
+                continue;
+            kind_of(testbed, program->sections[s].statements[i].sql, &touched);
+            testbed->locks_tables |= (touched.commits & LB_ALL_TABLES) != 0;
+            testbed->skips_rows |= touched.writes == LB_TOUCHES_ALL;
+            testbed->skips_locks |= touched.writes == LB_TOUCHES_ALL && testbed->tables.scans_lock;
         }
-    return false;
+}
+
+void lb_testbed_know_locks(struct lb_testbed *testbed)
+{
+    const struct lb_program *before = testbed->program_before;
+    bool hides = testbed->tables.one_writer || lb_testbed_has_programs(testbed);
+    testbed->skips_locks = testbed->skips_rows = hides;
+    testbed->locks_tables = false;
+    know_locks(testbed, testbed->program);
+    if (before != NULL)
+        know_locks(testbed, before);
 }
 
 /* Can a statement that returned and changed nothing be taken for a read? Not if it looks at keys
@@ -132,6 +152,23 @@ static void note_table_locks(struct lb_task *task, const char *sql)
                        (task->has_tables && !locks_tables(task, sql, unlocking));
 }
 
+/* GET_LOCK and RELEASE_LOCK: the server says only for one lock at a time whether a session has it.
+ */
+static void count_user_locks(struct lb_task *task, const struct lb_step *step, bool is_opaque,
+                             int answer, const struct lb_rows *rows)
+{
+    const struct lb_session *session = &task->session;
+    enum lb_user_lock lock = lb_footprint_user_lock(&task->testbed->tables, step->sql);
+    int64_t number = 0;
+    if (lock == LB_USER_LOCK_UNTOLD || is_opaque || task->n_user_locks < 0)
+        task->n_user_locks = -1;
+    else if (lock != LB_USER_LOCK_NONE && answer == LB_OK && rows != NULL && rows->n_rows == 1) {
+        struct lb_value value = session->db->value(session->conn, 0, 0);
+        if (lb_value_int(&value, &number) && number == 1)
+            task->n_user_locks += lock == LB_USER_LOCK_TAKEN ? 1 : -1;
+    }
+}
+
 static void count_execute(struct lb_task *task, const struct lb_step *step, int answer,
                           const struct lb_rows *rows)
 {
@@ -145,10 +182,13 @@ static void count_execute(struct lb_task *task, const struct lb_step *step, int 
         touched.writes = 0;
     bool is_told = lb_task_tell_statement(task, step, answer, rows, &touched);
     note_claims(task, step, rows);
+    if ((touched.commits & LB_BIT_ADVISORY) != 0)
+        count_user_locks(task, step, touched.writes == LB_TOUCHES_ALL, answer, rows);
     if (answer == LB_OK)
         note_table_locks(task, step->sql);
     task->may_free = task->may_free || answer != LB_OK || touched.commits != 0;
     task->tx_failed = task->tx_failed || answer != LB_OK;
+    task->tx_found = task->tx_found || found_something(rows);
     if (answer != LB_OK)
         refused_statement(task, step, answer, &touched);
     else if (touched.writes == LB_TOUCHES_ALL || (is_write && rows != NULL && rows->n_changed > 0))
@@ -193,7 +233,7 @@ static void count_begin(struct lb_task *task, int answer)
     task->tx_keeps_snapshot =
         answer == LB_OK && task->testbed->keeps_snapshots && !task->tx_is_split;
     task->tx_is_one = task->tx_is_split;
-    task->tx_failed = false;
+    task->tx_failed = task->tx_found = false;
     task->tx_is_split = false;
     if (task->testbed->tables.one_writer) {
         if (answer == LB_OK) {
@@ -398,6 +438,18 @@ static int stop(struct lb_task *task, struct lb_error *err)
     return task->give_up ? lb_fail(err, LB_E_INTERRUPTED, "the schedule ends here") : 0;
 }
 
+/* The transaction has nothing but locks (InnoDB): all that it looked for was not there. The other
+ * session can only wait for them, and nothing happens while it does: there is no third session, and
+ * the clock stays. */
+static bool was_in_vain(const struct lb_task *task)
+{
+    const struct lb_testbed *testbed = task->testbed;
+    uint32_t n_sessions = testbed->n_tasks - (testbed->plan.workers - testbed->n_running);
+    return testbed->tables.scans_lock && !testbed->skips_rows && !task->tx_found &&
+           !task->tx_failed && n_sessions <= 2 &&
+           (testbed->n_ticks == testbed->plan.ticks || testbed->unmoved[0] != '\0');
+}
+
 /* The end of a transaction that others cannot tell from its last statement. */
 static bool passes_unseen(const struct lb_task *task, enum lb_step_kind kind)
 {
@@ -405,7 +457,7 @@ static bool passes_unseen(const struct lb_task *task, enum lb_step_kind kind)
         return false;
     if (kind != LB_STEP_COMMIT && kind != LB_STEP_ROLLBACK)
         return false;
-    return (task->tx_writes & ~LB_BIT_WRITER) == 0;
+    return (task->tx_writes & ~LB_BIT_WRITER) == 0 || was_in_vain(task);
 }
 
 /* The server commits, and the connection is cut before the answer comes. The worker does not get
@@ -522,8 +574,10 @@ int lb_task_begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_er
     return lb_session_pass(&task->session, kind, err);
 }
 
-/* Has the refused try left a lock with the session? What no engine can be asked is taken for left
- * if it was not the try's only statement. */
+/* Has the refused try left a lock with the session? Where the engine cannot be asked, the answers
+ * of its statements tell it; if they do not, a lock is taken for left by a try of several
+ * statements.
+ */
 static bool keeps_session_locks(struct lb_task *task)
 {
     struct lb_session *session = &task->session;
@@ -533,7 +587,7 @@ static bool keeps_session_locks(struct lb_task *task)
     if (lb_testbed_has_programs(task->testbed))
         return lb_stepped_keeps_locks(task);
     if (sql == NULL)
-        return task->try_moves > 1;
+        return task->n_user_locks < 0 ? task->try_moves > 1 : task->n_user_locks > 0;
     struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};
     struct lb_rows rows = {0};
     session->gate = NULL;

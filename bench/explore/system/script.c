@@ -581,6 +581,7 @@ static int play_round(struct script *script, uint32_t round, struct lb_error *er
 static int take_new_session(struct lb_task *task, struct lb_error *err)
 {
     task->is_lost = false;
+    task->n_user_locks = 0;
     task->op.holds = task->op.continued = task->has_it = false;
     lb_note_append(&task->log, task->number, LB_OP_SESSION_END, 0, task->number, 0);
     snprintf(task->actor.name, sizeof task->actor.name, "w%ub", task->number);

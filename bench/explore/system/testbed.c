@@ -173,10 +173,10 @@ static void reset_task(struct lb_task *task)
     task->is_cut = task->is_lost = task->has_tried = false;
     task->has_seen = task->saw_it_outlived = false;
     task->n_vain = 0;
-    task->tx_writes = task->tx_locks = 0;
-    task->tx_changed = task->tx_is_split = task->tx_keeps_snapshot = task->own_is_last = false;
-    task->has_tables = false;
-    task->try_moves = task->n_refusals = 0;
+    task->tx_writes = task->tx_locks = task->try_moves = task->n_refusals = 0;
+    task->tx_found = task->tx_changed = task->tx_is_split = task->tx_keeps_snapshot = false;
+    task->own_is_last = task->has_tables = false;
+    task->n_user_locks = 0;
     task->last_refusal = LB_OK;
     task->story_n = task->story_try = 0;
     task->claims = task->began = task->actor.runner.n_parted = 0;

@@ -128,8 +128,10 @@ struct lb_task {
     uint32_t held;          /* ... before this move */
     bool tx_is_split;       /* one statement that commits by itself */
     bool has_tables;        /* the session has MariaDB's LOCK TABLES */
+    int n_user_locks;       /* that the session has; -1: its statements do not tell */
     bool tx_keeps_snapshot; /* of several statements, which read by one snapshot */
     bool tx_is_one;         /* it has one statement */
+    bool tx_found;          /* some statement of it returned or changed rows */
     bool tx_changed;        /* rows were changed in it */
     bool tx_failed;         /* nothing can be asked in it any more */
     struct lb_own_rows own; /* of the transaction, if they were queried */
@@ -249,6 +251,7 @@ struct lb_testbed {
     struct lb_carrier *carrier;
     bool unreduced;    /* every step is a move */
     bool skips_locks;  /* some statement does not wait for locks, but is refused, or skips rows */
+    bool skips_rows;   /* ... where rows or tables are locked */
     bool locks_tables; /* some statement locks a whole table */
     bool details;      /* records with parameters and rows */
     bool is_open;      /* gates stop */
@@ -365,8 +368,8 @@ void lb_testbed_forget_records(struct lb_testbed *testbed);
  * else. */
 void lb_task_touch(struct lb_task *task, struct lb_footprint *touched);
 void lb_task_add_touched(struct lb_task *task, const struct lb_footprint *touched);
-/* gate.c: true if a statement of a worker locks a whole table, or may do so. */
-bool lb_testbed_locks_tables(const struct lb_testbed *testbed);
+/* gate.c: locks_tables, skips_locks and skips_rows, from the statements' words. */
+void lb_testbed_know_locks(struct lb_testbed *testbed);
 /* touched.c: adds the rows to what the statement, or the end of its transaction, has touched. */
 bool lb_task_tells_rows(const struct lb_task *task);
 /* By the task: true if the engine says that its transaction has changed no row, and locked none. */

@@ -520,13 +520,11 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     for (uint32_t i = 0; i < LB_MAX_WORKERS; i++)
         testbed->alike[i] = kind_of_task(plan, i);
     testbed->sees_strangers = testbed->program->strangers_line != 0;
-    testbed->skips_locks = testbed->tables.one_writer || is_guest;
     for (size_t i = 0; i < n; i++) {
         const char *sql = testbed->program->statements[i].sql;
         testbed->kinds[i] = lb_footprint_of_sql(&testbed->tables, sql, &testbed->footprints[i]);
-        testbed->skips_locks |= lb_footprint_skips_locks(&testbed->tables, sql);
     }
-    testbed->locks_tables = lb_testbed_locks_tables(testbed);
+    lb_testbed_know_locks(testbed);
     return 0;
 }
 

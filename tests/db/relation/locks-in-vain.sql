@@ -1,5 +1,4 @@
 -- postgres 2 2 SELECT id, status, coalesce(owner, '-'), rank FROM item ORDER BY id
--- every step
 -- strategy: locks-in-vain
 -- shape: queue
 -- claims: no-duplicate
