@@ -9,6 +9,7 @@
 #include "carrier.h"
 #include "clock.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -163,6 +164,25 @@ static bool is_granted(const struct lb_value *value)
     }
 }
 
+/* left_ms: a number, which may have decimals. NULL: nothing is said. */
+static int take_left(const struct lb_value *value, bool *ret_is_over, struct lb_error *err)
+{
+    char text[64], *end = text;
+    double left_ms = value->type == LB_INT ? (double)value->integer : value->real;
+    *ret_is_over = false;
+    if (value->type == LB_NULL)
+        return 0;
+    if (value->type == LB_TEXT) {
+        snprintf(text, sizeof text, "%.*s", (int)value->length, value->text);
+        left_ms = strtod(text, &end);
+        if (end == text || *end != '\0' || value->length >= sizeof text)
+            return lb_fail(err, LB_E_SQL,
+                           "column left_ms is '%s'; it has to be a number of milliseconds", text);
+    }
+    *ret_is_over = !(left_ms > 0);
+    return 0;
+}
+
 static int fill_bag(const struct lb_runner *runner, const struct lb_runner_statement *state,
                     size_t row, struct lb_bag *bag, struct lb_error *err)
 {
@@ -251,8 +271,9 @@ static int take_rows(struct lb_runner *runner, const struct lb_section *section,
     }
     if (state->left >= 0) {
         struct lb_value value = session->db->value(session->used, 0, (size_t)state->left);
-        int64_t left_ms;
-        result->is_over = lb_value_int(&value, &left_ms) && left_ms <= 0;
+        int r = take_left(&value, &result->is_over, err);
+        if (r != 0)
+            return r;
     }
     progress->seen_id = progress->seen_id || state->has_id;
     size_t used = progress->bag->used;

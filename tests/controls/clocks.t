@@ -224,6 +224,64 @@ SQL
     is $found->{verdicts}{exclusive}, 'violated', 'the time at which the statement began, as a default: violated';
 }
 
+# A lease that is computed before a wait for the locks of a statement that found nothing. Its left_ms may have decimals.
+for my $ms ('DIV 1000', '/ 1000') {
+    SKIP: {
+        skip 'no mariadb server', 1 unless defined $engine{mariadb};
+        my $late = spew('late.sql', <<"SQL");
+-- strategy: late
+-- shape: lock
+-- claims: exclusive
+-- option: lease_ms = 1000
+-- lease: lease_ms
+-- name: setup
+CREATE TABLE lease (name varchar(64) PRIMARY KEY, owner varchar(64) NOT NULL, until datetime(3) NOT NULL);
+-- name: resource
+SELECT :resource;
+-- name: acquire
+DELETE FROM lease WHERE name = :resource AND until <= now(3);
+-- on-error: busy
+INSERT INTO lease VALUES (:resource, :worker, now(3) + INTERVAL :lease_ms * 1000 MICROSECOND)
+RETURNING timestampdiff(MICROSECOND, sysdate(3), until) $ms AS left_ms;
+-- name: release
+SELECT 1 AS one;
+-- name: teardown
+DROP TABLE lease;
+SQL
+        my (undef, $found) = explore('mariadb', $late, '--steps', 'clock');
+        is $found->{verdicts}{exclusive}, 'violated', "a lease that is over behind a wait for a lock on nothing, $ms";
+    }
+}
+for my $case (['sqlite', '0.5', 0], ['sqlite', '-0.5', 1], ['sqlite', "'-0.5'", 1], ['postgres', '0.5', 0], ['postgres', '-0.5', 1],
+    ['mariadb', '0.5', 0], ['mariadb', '-0.5', 1], ['sqlite', 'NULL', 0], ['sqlite', "'1 s'", 3])
+{
+    my ($engine, $left, $status) = @$case;
+    SKIP: {
+        skip "no $engine server", 1 + ($status == 3) unless defined $engine{$engine};
+        my $file = spew('left.sql', <<"SQL");
+-- strategy: left
+-- shape: lock
+-- claims: exclusive
+-- lease: fixed
+-- name: setup
+CREATE TABLE lease (name varchar(64) PRIMARY KEY, owner varchar(64));
+-- name: resource
+INSERT INTO lease VALUES (:resource, NULL);
+-- name: acquire
+-- require: row
+UPDATE lease SET owner = :worker WHERE name = :resource AND owner IS NULL;
+SELECT $left AS left_ms FROM lease WHERE owner = :worker;
+-- name: release
+UPDATE lease SET owner = NULL WHERE name = :resource AND owner = :worker;
+-- name: teardown
+DROP TABLE lease;
+SQL
+        my ($is, undef, $said) = explore($engine, $file);
+        is $is, $status, "left_ms: $left on $engine" or diag $said;
+        like $said, qr/: \Q$file\E:12: column left_ms is '1 s'; it has to be a number of milliseconds$/m, '... with its line' if $status == 3;
+    }
+}
+
 # A lease whose end some statement, definition or section asks of another clock: no verdict, where a step of the clock would show a
 # violation that is none.
 sub lease
