@@ -72,7 +72,8 @@ static struct lb_mutation_question *take_place(struct lb_mutation *m, size_t i,
     size_t n = 0;
     for (size_t k = 0; k < m->n_questions; k++) {
         n += m->questions[k].cell.is_explored;
-        if (k > i && m->questions[k].cell.is_explored && m->questions[k].larger == 0 &&
+        if (k > i && m->questions[k].cell.is_explored && !m->questions[k].is_usable &&
+            m->questions[k].larger == 0 &&
             are_equal(&m->questions[k].cell.explored, &cell->explored))
             return &m->questions[k];
     }
