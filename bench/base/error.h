@@ -13,6 +13,7 @@
 #ifndef LB_ERROR_H
 #define LB_ERROR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* What a statement, or a strategy's operation, was answered. */
@@ -63,6 +64,12 @@ static inline int lb_fail_code(int code, int filled)
     return code;
 }
 #define lb_fail(err, code, ...) lb_fail_code(code, lb_fail(err, code, __VA_ARGS__))
+
+/* True if the cause is the server or the machine, and no text of the user's. */
+static inline bool lb_error_is_outside(int code)
+{
+    return code == LB_E_ENV || code == LB_E_LATE;
+}
 
 /* Puts "prefix: " in front of err's message; returns err->code. */
 int lb_fail_prefix(struct lb_error *err, const char *format, ...)

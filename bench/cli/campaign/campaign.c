@@ -332,7 +332,7 @@ static void take_failure(struct lb_scheduler *state, struct lb_cell *cell, int r
     cell->state = LB_CELL_FAILED;
     cell->error = *err;
     tell_failure(state, cell, err->message);
-    if (rc == LB_E_ENV || rc == LB_E_LATE)
+    if (lb_error_is_outside(rc))
         give_up_target(state, cell->target, err->message);
     if (rc == LB_E_SQL)
         lb_outlook_give_up(&state->report, cell);

@@ -93,8 +93,7 @@ static bool was_cut_short(const struct lb_report *report)
     bool cut = report->interrupted;
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
-        cut |= cell->state == LB_CELL_FAILED &&
-               (cell->error.code == LB_E_ENV || cell->error.code == LB_E_LATE);
+        cut |= cell->state == LB_CELL_FAILED && lb_error_is_outside(cell->error.code);
         for (size_t r = 0; r < cell->n_runs; r++)
             cut |= cell->runs[r]->state == LB_RUN_SERVER_GONE;
     }

@@ -229,8 +229,7 @@ static bool is_of_text(const struct lb_mutation *m, int r)
     char why[200];
     if (r == LB_E_SQL || r == LB_E_FILE || r == LB_E_USAGE)
         return true;
-    if ((r != LB_E_ENV && r != LB_E_LATE) || !m->questions[0].is_usable ||
-        lb_mutation_is_stopped(m))
+    if (!lb_error_is_outside(r) || !m->questions[0].is_usable || lb_mutation_is_stopped(m))
         return false;
     bool works = explore(m, &m->questions[0], &m->questions[0].cell, false, &states, &explored, why,
                          sizeof why, &ignored) == 0;

@@ -239,7 +239,7 @@ static void tap_cell(struct lb_sink_state *state, const struct lb_cell *cell)
         skip(state, cell, "all", cell->reason);
         break;
     case LB_CELL_FAILED:
-        if (cell->error.code == LB_E_ENV || cell->error.code == LB_E_LATE) {
+        if (lb_error_is_outside(cell->error.code)) {
             bail_out(state, cell, cell->error.message);
             break;
         }
