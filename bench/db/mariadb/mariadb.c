@@ -40,11 +40,19 @@ static int outcome_stmt(struct lb_conn *conn, struct lb_stmt *stmt, struct lb_er
 
 /* --- connections ---------------------------------------------------------------------------- */
 
+static void forget_columns(struct lb_stmt *stmt)
+{
+    for (unsigned i = 0; i < stmt->n_columns; i++)
+        free(stmt->columns[i].name);
+    free(stmt->columns);
+    stmt->columns = NULL;
+    stmt->n_columns = 0;
+}
+
 static void free_stmt(struct lb_stmt *stmt)
 {
-    mysql_free_result(stmt->metadata);
+    forget_columns(stmt);
     mysql_stmt_close(stmt->handle);
-    free(stmt->columns);
     free(stmt);
 }
 
@@ -252,20 +260,24 @@ static enum lb_type column_type(const MYSQL_FIELD *field)
 }
 
 /* The columns are known after the first execution only: INSERT and DELETE ... RETURNING, and CALL,
- * are prepared without any. */
+ * are prepared without any. libmariadb's names end with the result of a CALL. */
 static bool learn_columns(struct lb_stmt *stmt, unsigned n)
 {
     if (n == stmt->n_columns)
         return true;
-    mysql_free_result(stmt->metadata);
-    free(stmt->columns);
-    stmt->n_columns = 0;
-    stmt->metadata = mysql_stmt_result_metadata(stmt->handle);
+    forget_columns(stmt);
     stmt->columns = calloc(n, sizeof *stmt->columns);
-    if (stmt->metadata == NULL || stmt->columns == NULL)
+    if (stmt->columns == NULL)
         return false;
     stmt->n_columns = n;
-    return true;
+    bool is_known = true;
+    for (unsigned i = 0; i < n; i++) {
+        stmt->columns[i].name = strdup(stmt->handle->fields[i].name);
+        is_known = is_known && stmt->columns[i].name != NULL;
+    }
+    if (!is_known)
+        forget_columns(stmt);
+    return is_known;
 }
 
 static int bind_columns(struct lb_stmt *stmt, unsigned n)
@@ -397,7 +409,7 @@ static int maria_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struc
 
 static const char *maria_column(struct lb_conn *conn, size_t column)
 {
-    return mysql_fetch_field_direct(conn->last->metadata, (unsigned)column)->name;
+    return conn->last->columns[column].name;
 }
 
 static struct lb_value maria_value(struct lb_conn *conn, size_t row, size_t column)

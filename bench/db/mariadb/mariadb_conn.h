@@ -9,6 +9,7 @@ enum { MAX_PARAMS = 64, MAX_COLUMNS = 64, TEXT_SIZE = 256, NO_BOUND_S = 31536000
 
 /* Where a column of the current row arrives. */
 struct column {
+    char *name;
     enum lb_type type;
     union {
         long long integer;
@@ -26,7 +27,6 @@ struct lb_stmt {
     bool is_nowait;
     bool is_write; /* rows that it returns are rows that it changed: INSERT ... RETURNING */
     unsigned n_columns;
-    MYSQL_RES *metadata; /* column names */
     struct column *columns;
 };
 
