@@ -424,25 +424,27 @@ static void nothing_hides_on_sqlite(void **state)
     go_by_hand("sqlite:", false);
 }
 
-static void nothing_hides_on_mariadb(void **state)
+static void hide_on(const char *engine, bool also_stands_still)
 {
-    char *uri = uri_of("mariadb");
-    (void)state;
+    char *uri = uri_of(engine);
     if (uri == NULL)
         return;
     go_by_hand(uri, false);
+    if (also_stands_still)
+        go_by_hand(uri, true);
     free(uri);
+}
+
+static void nothing_hides_on_mariadb(void **state)
+{
+    (void)state;
+    hide_on("mariadb", false);
 }
 
 static void nothing_hides_on_postgres(void **state)
 {
-    char *uri = uri_of("postgres");
     (void)state;
-    if (uri == NULL)
-        return;
-    go_by_hand(uri, false);
-    go_by_hand(uri, true);
-    free(uri);
+    hide_on("postgres", true);
 }
 
 /* The rows of a condition, and real-time order, both matter: without either, a violation is

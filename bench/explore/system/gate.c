@@ -575,9 +575,7 @@ int lb_task_begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_er
 }
 
 /* Has the refused try left a lock with the session? Where the engine cannot be asked, the answers
- * of its statements tell it; if they do not, a lock is taken for left by a try of several
- * statements.
- */
+ * of its statements tell it. If they do not, a try of several statements is taken to have. */
 static bool keeps_session_locks(struct lb_task *task)
 {
     struct lb_session *session = &task->session;
