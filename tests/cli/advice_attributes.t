@@ -19,7 +19,7 @@ for my $case (
     )
 {
     my ($file, $options, $guarantee, $lines, $advice) = @$case;
-    my @verify = ('verify', '-d', 'sqlite:', '-q', '--budget', '30s', '-s', "$ENV{LB_SOURCE}/tests/strangers/$file", map { ('--opt', $_) } @$options);
+    my @verify = ('verify', '-d', 'sqlite:', '-q', '--budget', '15s', '-s', "$ENV{LB_SOURCE}/tests/strangers/$file", map { ('--opt', $_) } @$options);
     my ($status, $out, $err) = until_shown(sub { $_[0] == 1 }, @verify);
     is($status, 1, "$file, @$options: violated") or diag "$out$err";
     my ($said) = $out =~ /^# \S+ on sqlite breaks \Q$guarantee\E:\n((?:#   .*\n)+)/m;

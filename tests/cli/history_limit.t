@@ -38,27 +38,27 @@ SQL
 spew('right.sql', $queue =~ s/\@AGAIN\@/id < 0/r);
 spew('again.sql', $queue =~ s/\@AGAIN\@/id = 5/r);
 
-# The queue runs for 12 s: items of the first seconds are settled when one of them comes back.
+# In 12 s, items of the first seconds are settled when one of them comes back.
 sub run_of {
-    my ($file, @options) = @_;
+    my ($file, $duration, @options) = @_;
     my ($status, $out, $err) = lockbench('run', '-s', scratch() . "/$file", '--workers', 3, '--producers', 1, '--rate', '800/s', '--hold', 0, '--poll', '500us',
-        '--poll-max', '2ms', '--warmup', 0, '--duration', '12s', '--no-drain', '--progress-bound', '0', '-q', '--format', 'json', @options);
+        '--poll-max', '2ms', '--warmup', 0, '--duration', $duration, '--no-drain', '--progress-bound', '0', '-q', '--format', 'json', @options);
     my $result = eval { decode_json($out) };
     ok($result, "$file @options: runs") or diag("status $status: $err");
     my $cell = $result->{cells}[0];
     return ($status, $cell->{runs}[0], $cell->{guarantees});
 }
 
-my ($status, $run, $guarantees) = run_of('right.sql', '--history-limit', '8k');
+my ($status, $run, $guarantees) = run_of('right.sql', '12s', '--history-limit', '8k');
 isnt($status, 1, 'a right queue: nothing is violated');
 cmp_ok($run->{events_settled}, '>', 0, 'a right queue: items were dropped');
 is($guarantees->{'no-duplicate'}{verdict}, 'held', 'a right queue: no-duplicate');
 is($guarantees->{'no-duplicate'}{tested}, $run->{measures}{claims}, 'a right queue: every claim is counted');
 
-($status, $run, $guarantees) = run_of('right.sql', '--history-limit', '0');
+($status, $run, $guarantees) = run_of('right.sql', '3s', '--history-limit', '0');
 is($run->{events_settled}, 0, 'with 0 nothing is dropped');
 
-($status, $run, $guarantees) = run_of('again.sql', '--history-limit', '2k');
+($status, $run, $guarantees) = run_of('again.sql', '12s', '--history-limit', '2k');
 is($status, 1, 'an item that comes back: exit status');
 cmp_ok($run->{events_settled}, '>', 0, 'an item that comes back: others were dropped');
 is($guarantees->{'no-duplicate'}{verdict}, 'violated', 'an item that comes back: no-duplicate');

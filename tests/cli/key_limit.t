@@ -81,7 +81,7 @@ for my $uri (grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '') {
 }
 
 # --- plan: the hottest key bounds the throughput: 1 of half the items at a time, 20 ms each ---
-($status, $out, $err) = lockbench('plan', '-s', $file, '--opt', 'limit=1', '--keys', 2, '--hold', '20ms', '--workers', '1,2,3,4,5,6', '--duration', '300ms',
+($status, $out, $err) = lockbench('plan', '-s', $file, '--opt', 'limit=1', '--keys', 2, '--hold', '20ms', '--workers', '1,2,3,4,5,6', '--backlog', 100,
     '--warmup', 0, '--repeat', 1, '--format', 'json', '-q');
 my ($key) = grep { $_->{cause} eq 'key' } @{ decode_json($out)->{plans}[0]{limits} };
 like($key->{text} // 'none', qr/^the hottest key, which has 50 % of the items: 1 of them at a time for 20\.0 ms allows at most 100\/s of all/, 'plan names the hottest key')

@@ -268,7 +268,7 @@ like("$id->{verdict}, $id->{violated}, by $id->{question}", qr/^needed, other an
 sub of_file
 {
     my ($file, $match) = @_;
-    ($status, $out, $err) = lockbench('mutate', '-s', "$ENV{LB_SOURCE}/tests/strangers/$file", '-d', 'sqlite:', '--budget', '60s', '--jobs', '2', '--format', 'json');
+    ($status, $out, $err) = lockbench('mutate', '-s', "$ENV{LB_SOURCE}/tests/strangers/$file", '-d', 'sqlite:', '--budget', '15s', '--jobs', '2', '--format', 'json');
     return grep { "$_->{section}: $_->{diff}" =~ $match } @{decode_json($out)->{mutants}};
 }
 my ($count) = of_file('counted-lease.sql', qr/^claim: .*\n\+ .*\) <= 2$/m);

@@ -31,7 +31,7 @@ check('a queue', 'run', '-s', good_queue(), '--backlog', '50');
 check('a proof', 'run', '-s', 'skip-locked', '-S', 'chunked-update', '--rows', '1k', '--backlog', '10');
 check('an open loop', 'run', '-s', good_lock(), @quick, '--rate', '200/s');
 my @plan = ('plan', '-s', 'none,pthread-mutex', '--workers', '1,2,3,4,5,6', '--duration', '40ms', '--warmup', '0',
-    '--repeat', '1', '--demand', '10/s');
+    '--repeat', '1', '--demand', '200/s');
 check('a plan with a bound', @plan, '--slo', 'p50<2s');
 # Without one the generator, which may be late on a busy machine, is not needed.
 my $plan = check_until(sub { return @{ $_[0]{choice} // [] } > 0 }, 'a plan', @plan); # a busy machine may leave no curve

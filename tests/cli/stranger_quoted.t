@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # The lines that verify quotes: a retry, a recover beside renewals, what else a test plays, and the isolation level of two transactions that meet. A
 # waiter that dies in line is asked about if the file claims progress only.
+# Only with scripts/test --all: one verify after the other; cli/advice has a file for each kind of advice.
 use strict;
 use warnings;
 use FindBin;

@@ -36,6 +36,7 @@ for my $engine ('sqlite', defined $postgres ? 'postgres' : ()) {
         )
     {
         my ($file, $guarantee, $broken, $args) = @$case;
+        next if $engine eq 'postgres' && $file eq 'keyed.sql'; # the same schedules, in a minute and a half
         my ($status, $result) = explored($file, @on, @$args);
         is($status, 0, "$file on $engine: no violation");
         is($result->{complete}, JSON::PP::true, '... in all schedules');

@@ -570,7 +570,7 @@ is((lockbench(split ' ', $again))[0], 1, 'verify: what it says shows it again');
 # A search that did not come to its end is no proof.
 my $long = spew('long-way.sql', slurp(good_lock()) =~ s/good.lock/long_way/gr =~ s/strategy: long_way/strategy: long-way/r
     =~ s/(-- name: acquire.*\n)/"$1" . "UPDATE long_way SET name = name;\n" x 12/er);
-($status, $out) = lockbench('verify', '-s', $long, '-d', 'sqlite:', '--quiet');
+($status, $out) = lockbench('verify', '-s', $long, '-d', 'sqlite:', '--quiet', '--budget', '8s');
 unlike $out, qr/^ok \d+ - long-way sqlite explore exclusive$/m, 'verify: bounded is not held' or diag $out;
 like $out, qr/^# long-way on sqlite: .* \(0 of [123] explorations complete\)/m, 'verify: and it says so' or diag $out;
 SKIP: {

@@ -2,8 +2,8 @@
 # The replicated servers of scripts/servers do what their commands say: stalled commits are lost by
 # a failover, a synchronous pair does not answer before its standby has it, a rebuilt member follows
 # again, a split leaves two that take writes; an isolated Galera member refuses, and comes back. And
-# lockbench spreads its workers over the members, and finds the violations there. Only with
-# scripts/test --all: it starts pairs and a Galera cluster.
+# lockbench spreads its workers over the members, and finds the violations there.
+# Only with scripts/test --all: it starts pairs and a Galera cluster.
 use strict;
 use warnings;
 use FindBin;
