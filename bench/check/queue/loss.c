@@ -7,7 +7,7 @@
  * its last claim gave back (free), without a later claim; or one whose only claimer was refused its
  * end, while nothing else can have taken it (refused_free). Claims of unknown outcome, and items
  * that a claim returned beyond those recorded, may have brought as many others: only items beyond
- * these are certainly lost.
+ * these are certainly lost, and without one there is no verdict.
  *
  * In a history whose lost items had been given back (returned), a claim of unknown outcome excuses
  * nothing, unless it takes its items for good; and an item whose return had an unknown outcome must
@@ -234,6 +234,8 @@ static int judge_loss(struct lb_case *c)
         n_excused += c->model->returned && !unknown[i].is_final ? 0 : unknown[i].n;
     if (rc == 0 && c->is_drained && n_missing > n_excused)
         report_lost(c, first, n_missing - n_excused);
+    else if (rc == 0 && c->is_drained && n_missing > 0)
+        c->doubt[LB_G_NO_LOSS] = "a claim of unknown outcome may have taken the unclaimed items";
     return rc;
 }
 
