@@ -15,7 +15,7 @@ $seed = int rand 1_000_000 if $seed eq 'new';
 srand $seed;
 note "seed: $seed";
 
-sub explored
+sub result_of
 {
     my ($text, @steps) = @_;
     my ($status, $out, $err) = lockbench('explore', '-s', spew('file.sql', $text), '-d', 'sqlite:', '-q', '--format', 'json', @steps);
@@ -63,10 +63,10 @@ my @files = (map({ ["tests/pairs/$_.sql"] } qw(lossy-eq lossy-lt)), ['tests/pair
 for (@files) {
     my ($path, @steps) = @$_;
     my $text = slurp("$ENV{LB_SOURCE}/$path");
-    my $was = explored($text, @steps);
+    my $was = result_of($text, @steps);
     ok($was->{complete} // ($was->{verdicts}{'no-loss'} // '') eq 'violated', "$path is explored") or diag $was->{why} // '';
     my ($new, @applied) = mixed($text, 'sqlite', grep { rand() < 1 / 3 } changes());
-    my $is = explored($new, @steps);
+    my $is = result_of($new, @steps);
     my @wrong = $is->{why} // grep { $_->[0] eq 'changed' } differences($was, $is);
     is(scalar @wrong, 0, "$path: the same verdicts") or diag "@applied: ", map({ ref $_ ? "@$_; " : $_ } @wrong), "\n$new";
 }
@@ -74,11 +74,11 @@ for (@files) {
 # --- a question stays one where the names are in quotes ---
 my $lt = slurp("$ENV{LB_SOURCE}/tests/pairs/lossy-lt.sql");
 for my $change ('quoted names', 'names in other quotes') {
-    is(explored(rewrite($lt, $change, 'sqlite'))->{verdicts}{'no-loss'}, 'not tested', "$change: the question stays");
+    is(result_of(rewrite($lt, $change, 'sqlite'))->{verdicts}{'no-loss'}, 'not tested', "$change: the question stays");
 }
 # --- a waiter in line that is refused and dies was in line when its try began: no schedule with another order is left out ---
 my ($in_line) = mixed(slurp("$ENV{LB_SOURCE}/tests/strangers/in-line.sql"), 'sqlite', 'brackets around parameters', 'NOT (a >= b) for a < b');
-my $line = explored($in_line, '--opt', 'number=chance', '--steps', 'clock,crash', '--audit', '50%');
+my $line = result_of($in_line, '--opt', 'number=chance', '--steps', 'clock,crash', '--audit', '50%');
 is($line->{why}, undef, 'a line, with crashes: the audit agrees');
 
 done_testing();

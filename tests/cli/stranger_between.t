@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # Time, or another worker, between two statements of a recover; claims that lock more than they take; and locks that a
 # worker loses and is granted again.
+# Only with scripts/test --all: it verifies strangers' files one by one.
 use strict;
 use warnings;
 use FindBin;

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # A file with one time from the workers' clocks and another from the server's: `verify` lets these
 # clocks differ. All at once, as most of it is waiting.
+# Only with scripts/test --all: it verifies strangers' files one by one.
 use strict;
 use warnings;
 use FindBin;

@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # A worker, or its connection, is lost between two commits of a queue's sections: its item must come back.
+# Only with scripts/test --all: it verifies strangers' files one by one.
 use strict;
 use warnings;
 use FindBin;

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # Explorations in which a waiter gives up, a process ends in order, and one with heartbeats dies: the plan asks for them,
 # and each question tells a right protocol from a wrong one.
+# Only with scripts/test --all: it verifies strangers' files one by one.
 use strict;
 use warnings;
 use FindBin;

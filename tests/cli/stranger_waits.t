@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # Waits without an end, or for a clock, with nothing in the way: of an item that no claim can mark, of one that was given
 # back, and of a lock that is free, or that only a dead waiter is in line for.
+# Only with scripts/test --all: it verifies strangers' files one by one.
 use strict;
 use warnings;
 use FindBin;

@@ -66,7 +66,7 @@ sub answer
 sub verdict { my ($json, $guarantee) = @_; return $json->{cells}[0]{guarantees}{$guarantee}{verdict} // 'none' }
 sub first_run { return $_[0]{cells}[0]{runs}[0] // {} }
 # "no violation found" is "held" where an answer that the engine gave once, on a loaded machine, did not come again.
-sub explored
+sub explored_verdict
 {
     my ($json, $guarantee) = @_;
     my $verdict = $json->{verdicts}{$guarantee} // 'none';
@@ -137,11 +137,11 @@ for my $mode (exists $uri{postgres} ? ('share', 'access-exclusive') : ()) {
 # The question on checking out records: the gatekeeper.
 for my $engine (grep { $_ ne 'sqlite' } @every) {
     ask('explore', 'gatekeeper-early', $engine, '--first', sub {
-        is(explored($_[0], 'no-duplicate'), 'violated', "gatekeeper, published without its hints, $engine: claims twice");
+        is(explored_verdict($_[0], 'no-duplicate'), 'violated', "gatekeeper, published without its hints, $engine: claims twice");
     });
     for my $form ('commit', 'published') {
         ask('explore', 'gatekeeper', $engine, '--opt', "form=$form", sub {
-            is(explored($_[0], 'no-duplicate'), 'held', "gatekeeper, form=$form, $engine: explored, claims once");
+            is(explored_verdict($_[0], 'no-duplicate'), 'held', "gatekeeper, form=$form, $engine: explored, claims once");
         });
     }
     my @ahead = ('-S', 'drain', '--locked-ahead', '20', '--backlog', '50');
@@ -158,7 +158,7 @@ for my $engine (grep { $_ ne 'sqlite' } @every) {
 # 1999, the task list.
 for my $engine (@every) {
     ask('explore', 'nowait', $engine, '--opt', 'form=published', sub {
-        is(explored($_[0], 'no-duplicate'), 'held', "task list, published, $engine: explored, claims once");
+        is(explored_verdict($_[0], 'no-duplicate'), 'held', "task list, published, $engine: explored, claims once");
     });
     for my $form ('published', 'safe') {
         ask('run', 'nowait', $engine, '-S', 'task-list', '--opt', "form=$form", sub {
@@ -203,13 +203,13 @@ for my $engine (@every) {
     my $violated = $engine eq 'sqlite' ? 'held' : 'violated';
     ask('explore', 'fifo-poll', $engine, '--opt', 'form=published', sub {
         my ($json) = @_;
-        is(explored($json, $_), $violated, "control table, published, $engine: explored, $_ is $violated")
+        is(explored_verdict($json, $_), $violated, "control table, published, $engine: explored, $_ is $violated")
             for 'exclusive', 'fifo';
     });
     next if $engine ne 'mariadb';
     for my $form ('published', 'extended') {
         ask('explore', 'fifo-poll', $engine, '--opt', "form=$form", '--opt', 'read=locking', sub {
-            is(explored($_[0], $_), 'held', "control table, $form, $engine: with locking reads $_ holds, by whole statements")
+            is(explored_verdict($_[0], $_), 'held', "control table, $form, $engine: with locking reads $_ holds, by whole statements")
                 for 'exclusive', 'fifo';
         });
     }
@@ -217,7 +217,7 @@ for my $engine (@every) {
     for my $guarantee ('exclusive', 'fifo') {
         ask('explore', 'fifo-poll', $engine, '--opt', 'form=parted', '--opt', 'read=locking', '--first',
             '--claims', $guarantee, sub {
-            is(explored($_[0], $guarantee), 'violated', "control table, published, $engine: between number and row, $guarantee is violated");
+            is(explored_verdict($_[0], $guarantee), 'violated', "control table, published, $engine: between number and row, $guarantee is violated");
         });
     }
 }
@@ -299,7 +299,7 @@ for my $engine (@every) {
 # The question on checking out records: UPDATE TOP (1) without an order, where there is such a statement.
 if (exists $uri{mariadb}) {
     ask('explore', 'skip-locked', 'mariadb', '--opt', 'form=update', sub {
-        is(explored($_[0], 'no-duplicate'), 'held', 'UPDATE TOP (1), mariadb: explored, claims once');
+        is(explored_verdict($_[0], 'no-duplicate'), 'held', 'UPDATE TOP (1), mariadb: explored, claims once');
     });
     ask('run', 'skip-locked', 'mariadb', '-S', 'drain', '--opt', 'form=update', sub {
         is(verdict($_[0], $_), 'held', "UPDATE TOP (1), mariadb: $_") for 'no-duplicate', 'no-loss', 'bounded-claim';

@@ -5,28 +5,17 @@ use strict;
 use warnings;
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use JSON::PP;
 use Lockbench;
 use Test::More;
 
 my ($postgres) = grep { /^postgres/ } split /\n/, $ENV{LB_TEST_URIS} // '';
 my $strangers = "$ENV{LB_SOURCE}/tests/strangers";
 
-# (status, result)
-sub explored
-{
-    my ($file, @args) = @_;
-    my ($status, $out, $err) = lockbench('explore', '-s', "$strangers/$file", '--format', 'json', '--time', '10m', @args);
-    my $result = eval { decode_json($out) };
-    diag "$file @args: $err$out" unless $result;
-    return ($status, $result // {});
-}
-
 my @two_keys = qw(--opt limit=1 --items 3 --rounds 2);
 my @puts = qw(--workers 1 --items 1 --producers 2);
 my @urgent = qw(--workers 1 --items 3 --rounds 2 --producers 1);
 for my $engine ('sqlite', defined $postgres ? 'postgres' : ()) {
-    my @on = ('-d', $engine eq 'sqlite' ? 'sqlite:' : $postgres);
+    my $uri = $engine eq 'sqlite' ? 'sqlite:' : $postgres;
     # The end of an item gives back a place of another key: with items of one key, that is the right one.
     for my $case (
         ['keyed.sql', 'key-limit', 'end=first', \@two_keys],
@@ -37,21 +26,21 @@ for my $engine ('sqlite', defined $postgres ? 'postgres' : ()) {
     {
         my ($file, $guarantee, $broken, $args) = @$case;
         next if $engine eq 'postgres' && $file eq 'keyed.sql'; # the same schedules, in a minute and a half
-        my ($status, $result) = explored($file, @on, @$args);
+        my ($status, $result) = explored($uri, "$strangers/$file", @$args);
         is($status, 0, "$file on $engine: no violation");
-        is($result->{complete}, JSON::PP::true, '... in all schedules');
+        is($result->{complete}, 1, '... in all schedules');
         is($result->{verdicts}{$guarantee}, 'held', "... $guarantee held");
-        ($status, $result) = explored($file, @on, @$args, '--opt', $broken);
+        ($status, $result) = explored($uri, "$strangers/$file", @$args, '--opt', $broken);
         is($status, 1, "$file on $engine, $broken: violated");
         is_deeply([grep { $result->{verdicts}{$_} eq 'violated' } sort keys %{ $result->{verdicts} // {} }], [$guarantee], "... $guarantee alone");
         ok($result->{witness}{confirmed}, '... and its witness, played again, shows it');
     }
-    my ($status, $result) = explored('keyed.sql', @on, qw(--opt limit=1 --items 2 --rounds 2 --opt end=first));
+    my ($status, $result) = explored($uri, "$strangers/keyed.sql", qw(--opt limit=1 --items 2 --rounds 2 --opt end=first));
     is($status, 0, "keyed.sql on $engine, end=first: nothing with items of one key");
     for my $case (['keyed.sql', 'two keys'], ['once-only.sql', 'unique'], ['unseen-wait.sql', 'unique+free'],
         ['urgent-head.sql', 'urgent put']) {
         my ($file, $name) = @$case;
-        my (undef, $out) = lockbench('verify', '-s', "$strangers/$file", @on, '--plan');
+        my (undef, $out) = lockbench('verify', '-s', "$strangers/$file", '-d', $uri, '--plan');
         like($out, qr/ explore\+\Q$name\E /, "verify on $engine plans explore+$name for $file");
     }
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # The Debian package of this build: the program, the pages, the completions and what Debian's policy asks for are in it,
 # and lintian, where it is installed, finds nothing (with LB_TEST_SOAK=1: it takes its time).
+# Only with scripts/test --all: it builds the package.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);

@@ -1,6 +1,7 @@
 #!/usr/bin/env perl
 # scripts/servers: two sets side by side, a server that is halted and resumed, one that dies, a start that
 # fails half-way, and nothing left behind by any of it.
+# Only with scripts/test --all: it starts and stops servers of its own, again and again.
 use strict;
 use warnings;
 use Fcntl qw(LOCK_EX);
