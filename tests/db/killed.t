@@ -159,7 +159,7 @@ sub restarts
     my @run = ('run', '-d', $server_uri, '--fault', 'restart', '--fault-interval', '300ms', '--warmup', '0', '--quiet',
         '--format', 'json', '--progress-bound', '10m');
     my @restart = ('--restart-command', ($ENV{LB_SOURCE} // '.') . "/scripts/servers restart $server --dir $scratch/servers");
-    for my $case (['skip-locked', 'no-loss', '-S', 'steady'], ['advisory-session', 'exclusive', '--hold', '20ms']) {
+    for my $case (['skip-locked', 'no-loss', '-S', 'steady', '--recover', '200ms', '--ttl', '1s'], ['advisory-session', 'exclusive', '--hold', '20ms']) {
         my ($strategy, $guarantee, @args) = @$case;
         my ($status, $out, $err) = lockbench(@run, @restart, '-s', $strategy, @args, '--fault-count', $kills,
             '--duration', '0'); # ends with the faults
