@@ -41,8 +41,8 @@ spew('again.sql', $queue =~ s/\@AGAIN\@/id = 5/r);
 # In 12 s, items of the first seconds are settled when one of them comes back.
 sub run_of {
     my ($file, $duration, @options) = @_;
-    my ($status, $out, $err) = lockbench('run', '-s', scratch() . "/$file", '--workers', 3, '--producers', 1, '--rate', '800/s', '--hold', 0, '--poll', '500us',
-        '--poll-max', '2ms', '--warmup', 0, '--duration', $duration, '--no-drain', '--progress-bound', '0', '-q', '--format', 'json', @options);
+    my ($status, $out, $err) = lockbench('run', '-s', scratch() . "/$file", '--workers', 3, '--producers', 1, '--rate', '800/s', '--hold', 0, '--poll', '2ms',
+        '--poll-max', '10ms', '--warmup', 0, '--duration', $duration, '--no-drain', '--progress-bound', '0', '-q', '--format', 'json', @options);
     my $result = eval { decode_json($out) };
     ok($result, "$file @options: runs") or diag("status $status: $err");
     my $cell = $result->{cells}[0];

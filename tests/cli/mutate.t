@@ -161,24 +161,6 @@ my ($readers) = grep { $_->{clause} eq ":mode = 'shared'" }
 is($readers->{violated}, 'other answers', 'readers: what is seen');
 like($readers->{witness}, qr/^never without the clause: .*holds beside 1/, 'readers: the witness');
 
-# All orders of two workers that fail, clear, complete and reset two items, and count them, take too long: a smaller case stands for them, and without it
-# the check would not be called not needed. One item cannot show what the id of the cleared one is for.
-my $checked = spew('checked.sql', $needed{failing} =~ s/failing/checked/gr =~ s/id int/id int CHECK (id > 0)/r
-    =~ s/(-- name: teardown)/-- name: reset-all\nUPDATE checked SET state = 'ready' WHERE state = 'done';\n$1/r
-    =~ s/DELETE FROM checked WHERE/UPDATE checked SET state = 'done' WHERE/r
-    =~ s/(-- name: (?:complete|error)\n)/$1SELECT count(*) AS n FROM checked;\n/gr);
-($status, $out, $err) = lockbench('mutate', '-s', $checked, '-d', 'sqlite:', '--budget', '40s', '--format', 'json');
-$result = decode_json($out);
-my %complete = map { $_->{question} => $_->{complete} } @{$result->{questions}};
-ok(exists $complete{'explore+operator'} && !$complete{'explore+operator'}, 'an exploration that cannot be complete') or diag $out;
-ok($complete{'explore+operator, fewer items'}, 'a smaller case of it is') or diag $out;
-my ($check) = grep { $_->{clause} =~ /^CHECK/ } @{$result->{mutants}};
-is($check->{verdict}, 'not_needed', 'and stands for it') or diag $out;
-like($check->{reason}, qr/explore\+operator, fewer items/, 'as the reason says');
-my ($cleared) = grep { $_->{section} eq 'clear-error' && $_->{clause} eq 'id = :id' } @{$result->{mutants}};
-like($cleared->{verdict}, qr/^(?:not_shown|needed)$/, 'but not for the id of the item that is cleared') or diag $out;
-cmp_ok($_->{distinguished}, '<=', $_->{asked}, "$_->{question} distinguishes those that it was asked about") for @{$result->{questions}};
-
 # A key of a column that claims look for is not needed for any answer: without it they read all rows.
 my $sought = spew('sought.sql', <<'SQL');
 -- strategy: sought
@@ -240,10 +222,6 @@ like($err, qr/^  again: lockbench (.* --opt first_run=now)$/m, 'and the command 
 my ($again) = $err =~ /^  again: lockbench (.*)$/m;
 is((lockbench(split ' ', $again))[0], 1, 'the command shows it');
 
-# Its operator's recover counted the wait in line as well, and took what a living holder had.
-($status, $out, $err) = lockbench('mutate', '-s', 'fifo-poll-safe', '-d', 'sqlite:', '--budget', '10s');
-is($status, 0, 'fifo-poll-safe is not accused') or diag $err;
-
 # Each claim takes one item, and each item is claimed for the first time: without its id two of a worker are completed at once.
 my $one = spew('one.sql', <<'SQL');
 -- strategy: one
@@ -263,21 +241,6 @@ SQL
 ($status, $out, $err) = lockbench('mutate', '-s', $one, '-d', 'sqlite:', '--budget', '60s', '--format', 'json');
 my ($id) = grep { $_->{section} eq 'complete' && $_->{clause} eq 'id = :id' } @{decode_json($out)->{mutants}};
 like("$id->{verdict}, $id->{violated}, by $id->{question}", qr/^needed, other answers, by explore\+batch/, 'two items in hand, of two claims') or diag $out;
-
-# A count is no time, though it counts by time: equal times are not all that matters. No exploration has two keys everywhere.
-sub of_file
-{
-    my ($file, $match) = @_;
-    ($status, $out, $err) = lockbench('mutate', '-s', "$ENV{LB_SOURCE}/tests/strangers/$file", '-d', 'sqlite:', '--budget', '15s', '--jobs', '2', '--format', 'json');
-    return grep { "$_->{section}: $_->{diff}" =~ $match } @{decode_json($out)->{mutants}};
-}
-my ($count) = of_file('counted-lease.sql', qr/^claim: .*\n\+ .*\) <= 2$/m);
-like("$count->{verdict}, $count->{violated}", qr/^needed, key-limit$/, 'a limit whose count asks for times') or diag $out;
-my @of_keys = of_file('print-server.sql', qr/^(?:free: .*id = :id\)|recover: .*printer = name)/);
-cmp_ok(scalar @of_keys, '>=', 2, 'print-server has clauses that tell keys apart') or diag $out, $err;
-for my $mutant (@of_keys) {
-    isnt($mutant->{verdict}, 'not_needed', "print-server, $mutant->{section}: $mutant->{clause}: two keys are not explored there") or diag $out;
-}
 
 for my $case (['--mutant', '10', qr/^lockbench: option --mutant: '10' is not a number from 1 to 9, or two /],
     ['--mutant', '1+2', qr/^lockbench: option --mutant: '1\+2' is not a number/],
