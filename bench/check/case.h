@@ -142,7 +142,8 @@ struct lb_unknown_claim {
     uint64_t low;
     uint64_t n;
     uint32_t class_no;
-    bool is_final; /* it took its items for good */
+    bool is_final;  /* it took its items for good */
+    bool is_beyond; /* its outcome is known, but not which items it returned beyond the others */
 };
 
 /* How many permits the tables said were free, of one resource. */
@@ -193,6 +194,12 @@ struct lb_id {
     unsigned n_claims : 5;   /* or more: LB_ID_CLAIMS */
     unsigned is_refused : 1; /* it was claimed once, and its claimer was refused its end */
 };
+
+/* Why its guarantees are not tested. */
+#define LB_PUT_AGAIN "an item was put more than once: give each one a name of its own"
+
+#define LB_FREE_UNKNOWN                                                                            \
+    "an item was not claimed again, and it is not known whether its worker gave it back"
 
 /* As many claims of an item as are counted. */
 enum { LB_ID_CLAIMS = 31 };

@@ -15,6 +15,7 @@
  * An item that reached the protocol's attempt limit is a dead letter, and does not come back.
  */
 #include "guarantee_kind.h"
+#include "items.h"
 #include "judges.h"
 #include "scan_logs.h"
 
@@ -149,13 +150,14 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     const struct lb_item_record *dead = event_at(c, i), *next = NULL;
     uint64_t death = c->logs[dead->log].death_ns;
     uint64_t lease_end = lb_lease_high(c, dead->high, dead->lease_ms), renewed = dead->high;
-    bool unclear = false;
+    bool unclear = false, is_freed = false;
     for (size_t k = first; k < end; k++) {
         const struct lb_item_record *e = event_at(c, k);
         if (e->log == dead->log && e->event > dead->event && e->op != LB_OP_RENEW_ITEM) {
             if (e->type == LB_EV_OK)
                 return 0;
             unclear = true;
+            is_freed = is_freed || (e->op == LB_OP_FREE && e->type != LB_EV_FAIL);
         }
         if (e->log == dead->log && e->event > dead->event && e->op == LB_OP_RENEW_ITEM &&
             e->high != LB_NEVER && e->high > renewed) {
@@ -169,6 +171,8 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         if (is_others && e->high >= death && (next == NULL || e->high < next->high))
             next = e;
     }
+    if (unclear && next == NULL && is_freed)
+        c->doubt[guarantee_of_stuck(c)] = LB_FREE_UNKNOWN;
     if ((unclear && next == NULL) || was_let_go(c, dead))
         return 0;
     if (next == NULL && is_given_up(c, first, end))
@@ -219,9 +223,13 @@ static int judge_deaths(struct lb_case *c)
         return 0;
     if (c->let_go.n > 0)
         qsort(c->let_go.items, c->let_go.n, sizeof(struct lb_let_go), by_id_and_log);
-    for (size_t first = 0, end = 0; first < c->items.n && rc == 0; first = end) {
+    for (size_t first = 0, end = 0, next = 0; first < c->items.n && rc == 0; first = end) {
         while (end < c->items.n && c->by_id[end].key == c->by_id[first].key)
             end++;
+        if (lb_item_is_put_again(c, c->by_id[first].key, &next)) {
+            c->doubt[LB_G_RECOVERY] = LB_PUT_AGAIN;
+            continue;
+        }
         for (size_t i = first; i < end && rc == 0; i++) {
             const struct lb_item_record *e = event_at(c, i);
             if (e->op == LB_OP_ITEM && c->logs[e->log].death_ns != LB_NEVER)
@@ -237,8 +245,8 @@ static const char *cannot_say(const struct lb_case *c)
 {
     if (c->model->recovery_bound_ns == 0)
         return "no bound was given";
-    if (c->out->findings[LB_G_RECOVERY].n_tested > 0)
-        return NULL;
+    if (c->out->findings[LB_G_RECOVERY].n_tested > 0 || c->doubt[LB_G_RECOVERY] != NULL)
+        return c->doubt[LB_G_RECOVERY];
     if (c->out->measures.n_deaths == 0)
         return "no worker died holding it";
     for (uint32_t r = 0;

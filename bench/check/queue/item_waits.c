@@ -37,6 +37,8 @@ void lb_judge_item_waits(struct lb_case *c)
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
         uint64_t until = id->is_claimed ? id->claim_high : c->end_ns;
         until = until < c->known_ns ? until : c->known_ns;
+        if (id->is_put_again)
+            c->doubt[LB_G_PROGRESS] = LB_PUT_AGAIN;
         if (!id->is_put || id->is_put_again || id->put_high == LB_NEVER)
             continue;
         lb_finding_of(c, LB_G_PROGRESS)->n_tested += id->n;

@@ -6,11 +6,12 @@
  * Loss, judged when the queue was drained: an id with an acknowledged put and no claim; or one that
  * its last claim gave back (free), without a later claim; or one whose only claimer was refused its
  * end, while nothing else can have taken it (refused_free). Claims of unknown outcome, and items
- * that a claim returned beyond those recorded, may have brought as many others: only items beyond
- * these are certainly lost, and without one there is no verdict.
+ * that a claim returned beyond those recorded, may have brought as many others of their class: only
+ * items beyond these are certainly lost, and without one there is no verdict. Neither is there for
+ * one whose free had an unknown outcome.
  *
  * In a history whose lost items had been given back (returned), a claim of unknown outcome excuses
- * nothing, unless it takes its items for good; and an item whose return had an unknown outcome must
+ * nothing, unless it takes its items for good; and an item whose free had an unknown outcome must
  * be there.
  *
  * An item that reached the protocol's attempt limit is a dead letter; its loss is not judged.
@@ -195,15 +196,34 @@ static bool is_given_up(const struct lb_case *c, const struct lb_id *id)
     return most > 0 && id->is_claimed && 2 * id->n_claims >= most;
 }
 
-static int judge_loss(struct lb_case *c)
+/* The items of a class that are neither claimed, nor excused by what is known of them. */
+struct missing {
+    uint32_t class_no;
+    uint64_t n;
+    const struct lb_id *first;
+};
+
+static int add_missing(struct lb_case *c, struct lb_array *classes, const struct lb_id *id,
+                       uint64_t n)
 {
-    const struct lb_unknown_claim *unknown = c->unknown.items;
-    const struct lb_id *first = NULL;
-    uint64_t n_missing = 0, n_excused = 0;
+    struct missing *one = classes->items;
+    size_t i = 0;
+    while (i < classes->n && one[i].class_no != id->class_no)
+        i++;
+    if (i == classes->n) {
+        if ((one = lb_array_push(classes, sizeof *one)) == NULL)
+            return lb_out_of_memory(c);
+        *one = (struct missing){.class_no = id->class_no, .first = id};
+        i = 0;
+    }
+    one[i].n += n;
+    return 0;
+}
+
+static int find_missing(struct lb_case *c, struct lb_array *classes)
+{
     struct waiting waiting = {.n = 0};
-    int rc = find_open(c, &waiting);
-    if (rc != 0)
-        rc = lb_out_of_memory(c);
+    int rc = find_open(c, &waiting) != 0 ? lb_out_of_memory(c) : 0;
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++) {
         bool is_unknown = !id->is_put && (c->history->truncated || /* its put may be missing */
                                           lb_settled_has(c->model->settled, id->id));
@@ -216,13 +236,16 @@ static int judge_loss(struct lb_case *c)
             c->doubt[LB_G_NO_LOSS] = "the items not claimed again had reached the attempt limit";
             continue;
         }
+        if (id->is_let_go && !id->is_given_back && !is_refused(id) && !c->model->returned) {
+            c->doubt[LB_G_NO_LOSS] = LB_FREE_UNKNOWN;
+            continue;
+        }
         if (c->model->clocks_apart && !id->is_given_back) {
             c->doubt[LB_G_NO_LOSS] = "items wait for the time that another clock wrote";
             continue;
         }
         uint64_t n = count_missing(c, id, &waiting);
-        n_missing += n;
-        first = first == NULL && n > 0 ? id : first;
+        rc = n > 0 ? add_missing(c, classes, id, n) : 0;
         if (n < id->n)
             c->doubt[LB_G_NO_LOSS] =
                 "an unclaimed item waits for its group or key: other items of it "
@@ -230,12 +253,36 @@ static int judge_loss(struct lb_case *c)
     }
     for (size_t i = 0; i < LB_LIMITS; i++)
         free(waiting.open[i].items);
+    return rc;
+}
+
+/* So many items of the class may be in hands that are not known. */
+static uint64_t count_excused(const struct lb_case *c, uint32_t class_no)
+{
+    const struct lb_unknown_claim *unknown = c->unknown.items;
+    uint64_t n = 0;
     for (size_t i = 0; i < c->unknown.n; i++)
-        n_excused += c->model->returned && !unknown[i].is_final ? 0 : unknown[i].n;
-    if (rc == 0 && c->is_drained && n_missing > n_excused)
-        report_lost(c, first, n_missing - n_excused);
-    else if (rc == 0 && c->is_drained && n_missing > 0)
-        c->doubt[LB_G_NO_LOSS] = "a claim of unknown outcome may have taken the unclaimed items";
+        if ((!c->model->returned || unknown[i].is_final || unknown[i].is_beyond) &&
+            (unknown[i].class_no == class_no || unknown[i].class_no == LB_NONE ||
+             class_no == LB_NONE))
+            n += unknown[i].n;
+    return n;
+}
+
+static int judge_loss(struct lb_case *c)
+{
+    struct lb_array classes = {0};
+    int rc = find_missing(c, &classes);
+    const struct missing *all = classes.items;
+    for (size_t i = 0; i < classes.n && rc == 0 && c->is_drained; i++) {
+        uint64_t n_excused = count_excused(c, all[i].class_no);
+        if (all[i].n > n_excused)
+            report_lost(c, all[i].first, all[i].n - n_excused);
+        else if (c->doubt[LB_G_NO_LOSS] == NULL)
+            c->doubt[LB_G_NO_LOSS] = "a claim of unknown outcome, or one that returned more items "
+                                     "than it named, may have taken the unclaimed items";
+    }
+    free(classes.items);
     return rc;
 }
 

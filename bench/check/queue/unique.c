@@ -190,6 +190,29 @@ static void judge_refusals(struct lb_case *c, struct one *all, size_t n)
     }
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct one *one = a, *other = b;
+    return (one->id > other->id) - (one->id < other->id);
+}
+
+/* Of two items of one name it is unknown which of them an event concerns. */
+static size_t drop_put_again(struct lb_case *c, struct one *all, size_t n)
+{
+    size_t n_kept = 0;
+    qsort(all, n, sizeof *all, by_id);
+    for (size_t first = 0, end = 0; first < n; first = end) {
+        size_t n_puts = 0;
+        while (end < n && all[end].id == all[first].id)
+            n_puts += !all[end++].is_refused;
+        if (n_puts > 1)
+            c->doubt[LB_G_UNIQUE] = LB_PUT_AGAIN;
+        for (size_t i = first; i < end && n_puts <= 1; i++)
+            all[n_kept++] = all[i];
+    }
+    return n_kept;
+}
+
 static int judge(struct lb_case *c)
 {
     const struct lb_put *puts = c->unique_puts.items;
@@ -216,6 +239,7 @@ static int judge(struct lb_case *c)
                               .is_refused = puts[i].n == 0};
         follow(c, &all[n++]);
     }
+    n = drop_put_again(c, all, n);
     qsort(all, n, sizeof *all, by_from);
     for (size_t end = 0; next < n; next = end) {
         while (end < n && all[end].key == all[next].key)
@@ -224,7 +248,7 @@ static int judge(struct lb_case *c)
         if (n == c->unique_puts.n) /* an item whose key is not known may be of this one */
             judge_refusals(c, all + next, end - next);
     }
-    lb_finding_of(c, LB_G_UNIQUE)->n_tested = n;
+    lb_finding_of(c, LB_G_UNIQUE)->n_tested = c->unique_puts.n;
     free(all);
     return 0;
 }

@@ -264,7 +264,8 @@ static bool is_let_go(const struct lb_case *c, const struct lb_key *keys, size_t
         bool is_end = e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR;
         if (is_end && e->type != LB_EV_FAIL && e->high >= last->low)
             return false;
-        is_freed = is_freed || (e->op == LB_OP_FREE && e->type != LB_EV_OK && e->log == last->log &&
+        bool is_unclear = e->type == LB_EV_FAIL ? c->model->returned : e->type != LB_EV_OK;
+        is_freed = is_freed || (e->op == LB_OP_FREE && is_unclear && e->log == last->log &&
                                 e->event > last->event);
     }
     return is_freed;
@@ -292,7 +293,7 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
         id->claim_low = low; /* the first answered need not have come first */
     id->n_claims = n_claims & LB_ID_CLAIMS;
     id->is_open = is_open(c, keys, n);
-    id->is_let_go = c->model->returned && is_let_go(c, keys, n);
+    id->is_let_go = is_let_go(c, keys, n);
 }
 
 static int sort_items(struct lb_case *c)
@@ -386,7 +387,7 @@ static int note_put_again(struct lb_case *c, const struct lb_id *id)
     c->doubt[LB_G_NO_DUPLICATE] = c->doubt[LB_G_NO_LOSS] = c->doubt[LB_G_FIFO] =
         c->doubt[LB_G_OWNER_RELEASE] = c->doubt[LB_G_ONCE] = c->doubt[LB_G_GROUP_EXCLUSIVE] =
             c->doubt[LB_G_KEY_LIMIT] = c->doubt[LB_G_UNIQUE] = c->doubt[LB_G_PRIORITY] =
-                "an item was put more than once: give each one a name of its own";
+                c->doubt[LB_G_ATTEMPTS] = LB_PUT_AGAIN;
     return 0;
 }
 

@@ -50,6 +50,16 @@ void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted)
     scan->c->failed = scan->c->failed != 0 ? scan->c->failed : rc;
 }
 
+void lb_scan_wait_cut(struct lb_scan *scan)
+{
+    const uint64_t bound = scan->c->model->progress_bound_ns, until = scan->invoke->time_ns;
+    const bool is_try = scan->invoke->op == LB_OP_CLAIM || scan->invoke->op == LB_OP_ACQUIRE;
+    if (scan->is_waiting && is_try && bound > 0 && until > scan->wait_ns &&
+        until - scan->wait_ns > bound)
+        lb_scan_wait_end(scan, until, false);
+    scan->is_waiting = false;
+}
+
 int lb_scan_keep_wait(struct lb_scan *scan)
 {
     struct lb_case *c = scan->c;

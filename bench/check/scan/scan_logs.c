@@ -127,7 +127,7 @@ static int scan_end(struct lb_scan *scan, const struct lb_event *e)
     int rc = scan->c->model->queue ? lb_scan_queue_end(scan, e, e->type)
                                    : lb_scan_lock_end(scan, e, e->type);
     if (e->type == LB_EV_INFO && !is_retired(scan, e->process)) { /* by a batch, once */
-        scan->is_waiting = false;
+        lb_scan_wait_cut(scan);
         scan->retired = e->process;
         scan->has_retired = true;
         if (rc == 0)

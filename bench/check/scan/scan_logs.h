@@ -133,6 +133,9 @@ int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *oper
 void lb_scan_wait_begin(struct lb_scan *scan);
 /* The wait under way ends; granted: with the event being read, otherwise the worker gave up. */
 void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted);
+/* The wait ends with an unknown outcome. If that is one more try, the wait lasted until its request
+ * at least, and counts if that is longer than the bound. */
+void lb_scan_wait_cut(struct lb_scan *scan);
 /* The log ends while its worker waits: how long is known when all deaths are. */
 int lb_scan_keep_wait(struct lb_scan *scan);
 int lb_scan_count_pending(struct lb_case *c);

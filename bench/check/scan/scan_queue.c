@@ -44,7 +44,7 @@ static void judge_bounds(struct lb_scan *scan, const struct lb_event *ok)
                     ok->arg == 1 ? " was" : "s were", (unsigned long long)ok->value);
 }
 
-static int push_unknown(struct lb_scan *scan, uint64_t n)
+static int push_unknown(struct lb_scan *scan, uint64_t n, bool is_beyond)
 {
     struct lb_unknown_claim *unknown = lb_array_push(&scan->c->unknown, sizeof *unknown);
     if (unknown == NULL)
@@ -53,6 +53,7 @@ static int push_unknown(struct lb_scan *scan, uint64_t n)
     unknown->n = n;
     unknown->class_no = scan->invoke->object;
     unknown->is_final = (scan->invoke->flags & LB_EVF_FINAL) != 0;
+    unknown->is_beyond = is_beyond;
     return 0;
 }
 
@@ -75,15 +76,16 @@ static void note_tie(struct lb_scan *scan, const struct lb_event *ok)
     }
 }
 
-static int keep_begun(struct lb_scan *scan, const struct lb_item_record *claim)
+/* It began as many items as it says, also those without a record. */
+static int keep_begun(struct lb_scan *scan, const struct lb_item_record *claim, uint64_t returned)
 {
-    if (!lb_wants_rate(scan->c) || scan->noted.n == 0)
+    uint64_t n = returned > scan->noted.n ? returned : scan->noted.n;
+    if (!lb_wants_rate(scan->c) || n == 0)
         return 0;
     struct lb_begun *begun = lb_array_push(&scan->c->begun, sizeof *begun);
     if (begun == NULL)
         return lb_out_of_memory(scan->c);
-    *begun = (struct lb_begun){claim->low, claim->high, (uint32_t)scan->noted.n, claim->log,
-                               scan->index};
+    *begun = (struct lb_begun){claim->low, claim->high, (uint32_t)n, claim->log, scan->index};
     return 0;
 }
 
@@ -95,7 +97,7 @@ static int claimed(struct lb_scan *scan, const struct lb_event *ok)
     struct lb_item_record claim = {.low = lb_low(scan->invoke->time_ns, scan->slack),
                                    .high = lb_high(ok->time_ns, scan->slack),
                                    .log = scan->log};
-    int rc = keep_begun(scan, &claim);
+    int rc = keep_begun(scan, &claim, ok->value);
     note_tie(scan, ok);
     lb_scan_wait_end(scan, ok->time_ns, true);
     for (size_t i = 0; i < noted && rc == 0; i++) {
@@ -109,7 +111,7 @@ static int claimed(struct lb_scan *scan, const struct lb_event *ok)
     c->logs[scan->log].n_successes += noted;
     judge_bounds(scan, ok);
     uint64_t taken = ok->value > ok->arg ? ok->value : ok->arg;
-    return taken > noted ? push_unknown(scan, taken - noted) : 0;
+    return taken > noted ? push_unknown(scan, taken - noted, true) : 0;
 }
 
 static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
@@ -119,7 +121,7 @@ static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
     if (type == LB_EV_OK)
         return claimed(scan, end);
     if (type != LB_EV_FAIL)
-        return push_unknown(scan, scan->invoke->arg);
+        return push_unknown(scan, scan->invoke->arg, false);
     if (end->answer != LB_EMPTY) {
         c->out->measures.n_refusals += end->answer == LB_BUSY || end->answer == LB_TIMEOUT;
         return 0;
