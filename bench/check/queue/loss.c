@@ -196,7 +196,7 @@ static bool is_given_up(const struct lb_case *c, const struct lb_id *id)
     return most > 0 && id->is_claimed && 2 * id->n_claims >= most;
 }
 
-/* The items of a class that are neither claimed, nor excused by what is known of them. */
+/* Unclaimed items of a class, without those that other facts excuse. */
 struct missing {
     uint32_t class_no;
     uint64_t n;
