@@ -125,11 +125,12 @@ static void report_lost(struct lb_case *c, const struct lb_id *id, uint64_t n_lo
         witness, "item %s was put by %s, acknowledged at %s, %s the queue was drained%s%s",
         LB_ITEM_OF(c, id->id), lb_who(c, id->put_log, LB_WHOM),
         lb_at(c, id->put_high, at, sizeof at),
-        is_refused(id)  ? "and no worker has it, nor can claim it: the end by its only claimer was "
-                          "refused, and later"
-        : id->is_let_go ? "and no worker has it, nor can claim it: it was to be given back when "
-                          "the worker or its connection was lost, and later"
-                        : "and is neither claimed nor claimable after",
+        is_refused(id) ? "and no worker has it, nor can claim it: the end by its only claimer was "
+                         "refused, and later"
+        : id->is_let_go && !id->is_given_back
+            ? "and no worker has it, nor can claim it: it was to be given back when "
+              "the worker or its connection was lost, and later"
+            : "and is neither claimed nor claimable after",
         n_lost > 1 ? "; others are lost too" : "", key);
 }
 
