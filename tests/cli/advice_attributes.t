@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # Advice on keys, unique jobs, priorities, rates and tenants: verify names the fault of each file, with the statements that take part.
+# Only with scripts/test --all: it verifies strangers' files one by one.
 use strict;
 use warnings;
 use FindBin;
