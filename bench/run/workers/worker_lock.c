@@ -321,8 +321,7 @@ static void cycle(struct lb_worker *worker, struct lb_request *request, struct l
         return;
     }
     uint64_t granted_ns = worker->op.end_ns;
-    lb_worker_end(worker, LB_M_ACQUIRE, start_ns, granted_ns, true);
-    if (worker->op.measured && lb_team_phase(worker->team) == LB_PHASE_MEASURE)
+    if (lb_worker_end(worker, LB_M_ACQUIRE, start_ns, granted_ns, true))
         worker->n_successes++;
     atomic_store_explicit(&worker->progress,
                           atomic_load_explicit(&worker->progress, memory_order_relaxed) + 1,

@@ -510,9 +510,9 @@ static void claim_once(struct lb_worker *worker, struct lb_worker *first_consume
         if (answer == LB_OK) {
             atomic_store(&first_consumer[worker->seat].seat_has_items, true);
             lb_team_new_epoch(team);
-            lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, true);
+            bool counted = lb_worker_end(worker, LB_M_ACQUIRE, start_ns, worker->op.end_ns, true);
             lb_worker_begin(worker, LB_M_CYCLE);
-            if (worker->op.measured && lb_team_phase(team) == LB_PHASE_MEASURE) {
+            if (counted) {
                 worker->n_successes += n;
                 worker->n_items += n;
             }
