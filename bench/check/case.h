@@ -137,13 +137,14 @@ struct lb_refusal {
     uint32_t object, log, event;
 };
 
-/* A claim whose outcome is unknown, or that brought more items than were recorded. */
+/* Items of a claim whose outcome is unknown, or that it marked or returned beyond those recorded.
+ */
 struct lb_unknown_claim {
     uint64_t low;
     uint64_t n;
     uint32_t class_no;
     bool is_final;  /* it took its items for good */
-    bool is_beyond; /* its outcome is known, but not which items it returned beyond the others */
+    bool is_beyond; /* these items were returned: only their names are not known */
 };
 
 /* How many permits the tables said were free, of one resource. */
@@ -195,9 +196,8 @@ struct lb_id {
     unsigned is_refused : 1; /* it was claimed once, and its claimer was refused its end */
 };
 
-/* Why its guarantees are not tested. */
+/* Reasons why guarantees are not tested, which several of them give. */
 #define LB_PUT_AGAIN "an item was put more than once: give each one a name of its own"
-
 #define LB_FREE_UNKNOWN                                                                            \
     "an item was not claimed again, and it is not known whether its worker gave it back"
 

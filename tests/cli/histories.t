@@ -58,6 +58,7 @@ my @cases = (
     ['loss_of_other_class.jsonl', 1, 'nor one of another class'],
     ['loss_unnamed_returned.jsonl', 5, 'a claim that returned more than it named had the others, whatever came back of the dead',
         '--claims', 'no-loss'],
+    ['loss_marked_only.jsonl', 1, 'but what it marked and did not return is lost', '--claims', 'no-loss'],
     ['loss_unknown_free.jsonl', 5, 'an item may have been given back before the end, and then nobody claimed it'],
     ['recovery_unknown_free.jsonl', 5, 'so that it is recovered from a dead worker, or lost'],
     ['unique_put_again.jsonl', 5, 'a name that is put again is of two items'],

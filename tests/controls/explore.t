@@ -585,11 +585,12 @@ unlike +(lockbench('verify', '-s', good_lock(), '-d', 'sqlite:', '--quiet', $_, 
     qr/ explore /, "verify $_: not explored"
     for '--no-explore', '-S';
 
-# A begin ends MariaDB's LOCK TABLES: statements under it are no transactions of their own, and its end frees the others.
-SKIP: {
-    skip 'no mariadb server', 4 unless defined $engine{mariadb};
-    my $locked = spew('locked.sql', <<'SQL');
--- strategy: locked
+# A queue with this claim.
+sub claiming
+{
+    my ($name, $claim) = @_;
+    return spew("$name.sql", <<"SQL");
+-- strategy: $name
 -- shape: queue
 -- claims: no-duplicate, no-loss
 -- name: setup
@@ -597,6 +598,18 @@ CREATE TABLE job (id bigint PRIMARY KEY, owner varchar(64));
 -- name: put
 INSERT INTO job VALUES (:id, NULL);
 -- name: claim
+$claim
+-- name: complete
+DELETE FROM job WHERE id = :id AND owner = :worker;
+-- name: teardown
+DROP TABLE job;
+SQL
+}
+
+# A begin ends MariaDB's LOCK TABLES: statements under it are no transactions of their own, and its end frees the others.
+SKIP: {
+    skip 'no mariadb server', 4 unless defined $engine{mariadb};
+    my $locked = claiming('locked', <<'SQL');
 LOCK TABLES job WRITE;
 -- require: row
 SELECT id FROM job WHERE owner IS NULL ORDER BY id LIMIT 1;
@@ -605,10 +618,6 @@ UPDATE job SET owner = :worker WHERE id = :id;
 -- answer: row
 SELECT id FROM job WHERE id = :id AND owner = :worker;
 UNLOCK TABLES;
--- name: complete
-DELETE FROM job WHERE id = :id AND owner = :worker;
--- name: teardown
-DROP TABLE job;
 SQL
     my ($status, $found) = explore('mariadb', $locked, '--items', '2');
     is $status, 0, 'LOCK TABLES keeps others out for several statements' or diag explain $found->{verdicts};
@@ -622,24 +631,12 @@ SQL
 # The answers of GET_LOCK and RELEASE_LOCK tell whether a claim in vain has left a lock. A worker that has none waits for others.
 SKIP: {
     skip 'no mariadb server', 4 unless defined $engine{mariadb};
-    my $gated = spew('gated.sql', <<'SQL');
--- strategy: gated
--- shape: queue
--- claims: no-duplicate, no-loss
--- name: setup
-CREATE TABLE job (id bigint PRIMARY KEY, owner varchar(64));
--- name: put
-INSERT INTO job VALUES (:id, NULL);
--- name: claim
+    my $gated = claiming('gated', <<'SQL');
 SELECT GET_LOCK('lockbench.gated', 10);
 UPDATE job SET owner = :worker WHERE owner IS NULL ORDER BY id LIMIT 1;
 -- answer: row
 SELECT id FROM job WHERE owner = :worker;
 SELECT RELEASE_LOCK('lockbench.gated');
--- name: complete
-DELETE FROM job WHERE id = :id AND owner = :worker;
--- name: teardown
-DROP TABLE job;
 SQL
     my ($status, $found) = explore('mariadb', $gated, '--items', '1');
     is $status, 0, 'a claim inside of GET_LOCK keeps others out' or diag explain $found->{verdicts};

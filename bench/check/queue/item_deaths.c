@@ -171,9 +171,13 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         if (is_others && e->high >= death && (next == NULL || e->high < next->high))
             next = e;
     }
-    if (unclear && next == NULL && is_freed)
-        c->doubt[guarantee_of_stuck(c)] = LB_FREE_UNKNOWN;
-    if ((unclear && next == NULL) || was_let_go(c, dead))
+    if (unclear && next == NULL) {
+        uint64_t seen = c->end_ns < c->known_ns ? c->end_ns : c->known_ns;
+        if (is_freed && seen > death && seen - death > c->model->recovery_bound_ns)
+            c->doubt[guarantee_of_stuck(c)] = LB_FREE_UNKNOWN;
+        return 0;
+    }
+    if (was_let_go(c, dead))
         return 0;
     if (next == NULL && is_given_up(c, first, end))
         return 0;
@@ -226,13 +230,14 @@ static int judge_deaths(struct lb_case *c)
     for (size_t first = 0, end = 0, next = 0; first < c->items.n && rc == 0; first = end) {
         while (end < c->items.n && c->by_id[end].key == c->by_id[first].key)
             end++;
-        if (lb_item_is_put_again(c, c->by_id[first].key, &next)) {
-            c->doubt[LB_G_RECOVERY] = LB_PUT_AGAIN;
-            continue;
-        }
+        bool is_again = lb_item_is_put_again(c, c->by_id[first].key, &next);
         for (size_t i = first; i < end && rc == 0; i++) {
             const struct lb_item_record *e = event_at(c, i);
-            if (e->op == LB_OP_ITEM && c->logs[e->log].death_ns != LB_NEVER)
+            if (e->op != LB_OP_ITEM || c->logs[e->log].death_ns == LB_NEVER)
+                continue;
+            if (is_again)
+                c->doubt[LB_G_RECOVERY] = LB_PUT_AGAIN;
+            else
                 rc = judge_death(c, first, end, i, &took);
         }
     }

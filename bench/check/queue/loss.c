@@ -207,17 +207,17 @@ struct missing {
 static int add_missing(struct lb_case *c, struct lb_array *classes, const struct lb_id *id,
                        uint64_t n)
 {
-    struct missing *one = classes->items;
-    size_t i = 0;
-    while (i < classes->n && one[i].class_no != id->class_no)
-        i++;
-    if (i == classes->n) {
-        if ((one = lb_array_push(classes, sizeof *one)) == NULL)
-            return lb_out_of_memory(c);
-        *one = (struct missing){.class_no = id->class_no, .first = id};
-        i = 0;
+    struct missing *all = classes->items;
+    for (size_t i = 0; i < classes->n; i++) {
+        if (all[i].class_no != id->class_no)
+            continue;
+        all[i].n += n;
+        return 0;
     }
-    one[i].n += n;
+    struct missing *one = lb_array_push(classes, sizeof *one);
+    if (one == NULL)
+        return lb_out_of_memory(c);
+    *one = (struct missing){.class_no = id->class_no, .n = n, .first = id};
     return 0;
 }
 

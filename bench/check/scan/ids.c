@@ -254,7 +254,8 @@ static bool is_open(const struct lb_case *c, const struct lb_key *keys, size_t n
 }
 
 /* True if the worker of the last claim perhaps gave it back, and no worker ended it in another way
- * since that claim began. The events of one id. */
+ * since that claim began. A free that was refused counts if all lost items had come back by the
+ * end. The events of one id. */
 static bool is_let_go(const struct lb_case *c, const struct lb_key *keys, size_t n)
 {
     const struct lb_item_record *items = c->items.items, *last = last_claim(c, keys, n);

@@ -110,8 +110,12 @@ static int claimed(struct lb_scan *scan, const struct lb_event *ok)
     c->out->measures.n_claims += noted;
     c->logs[scan->log].n_successes += noted;
     judge_bounds(scan, ok);
-    uint64_t taken = ok->value > ok->arg ? ok->value : ok->arg;
-    return taken > noted ? push_unknown(scan, taken - noted, true) : 0;
+    uint64_t returned = ok->value > noted ? ok->value : noted;
+    if (returned > noted)
+        rc = push_unknown(scan, returned - noted, true);
+    if (rc == 0 && ok->arg > returned) /* marked, and not returned */
+        rc = push_unknown(scan, ok->arg - returned, false);
+    return rc;
 }
 
 static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
