@@ -140,9 +140,9 @@ struct lb_refusal {
 /* Items of a claim whose outcome is unknown, or that it marked or returned beyond those recorded.
  */
 struct lb_unknown_claim {
-    uint64_t low;
+    uint64_t low, high; /* LB_NEVER: not answered */
     uint64_t n;
-    uint32_t class_no;
+    uint32_t class_no, log;
     bool is_final;  /* it took its items for good */
     bool is_beyond; /* these items were returned: only their names are not known */
 };
@@ -170,8 +170,8 @@ struct lb_tie {
 
 /* An acquire whose outcome is unknown. */
 struct lb_unknown_grant {
-    uint64_t low;
-    uint32_t resource;
+    uint64_t low, high; /* LB_NEVER: not answered */
+    uint32_t resource, log;
 };
 
 /* The record of one id, a cache line: see ids.c. */

@@ -175,7 +175,13 @@ int lb_judge_recovery(struct lb_case *c)
         if (bound > 0 && took > bound)
             from = lb_first_try(c, dead->log, dead->resource, deaths[i].at);
         lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || (took > bound && from < until);
-        if (bound > 0 && from < until && lb_is_late(c, LB_G_RECOVERY, from, until, bound))
+        bool has_cut = dead->cut > deaths[i].at && dead->cut < c->end_ns;
+        const struct lb_recovery_wait wait = {.again = has_cut ? dead->cut : deaths[i].at,
+                                              .from = from,
+                                              .until = until,
+                                              .bound_ns = bound,
+                                              .object = dead->resource};
+        if (bound > 0 && from < until && lb_is_late_recovery(c, LB_G_RECOVERY, &wait))
             report_recovery(c, dead, deaths[i].at, next, took);
     }
     lb_measure_recovery(c, lengths.items, lengths.n);

@@ -24,10 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* So long a server may take to notice that a client is gone; only then an item is stuck for good.
- */
-#define STUCK_NS UINT64_C(1000000000)
-
 static const struct lb_item_record *event_at(const struct lb_case *c, size_t i)
 {
     const struct lb_item_record *items = c->items.items;
@@ -142,6 +138,37 @@ static bool is_given_up(struct lb_case *c, size_t first, size_t end)
     return true;
 }
 
+/* No worker is known to have had the item for a length of time after a death. */
+static void judge_wait(struct lb_case *c, const struct lb_item_record *dead,
+                       const struct lb_item_record *next, uint64_t until, uint64_t again)
+{
+    uint64_t death = c->logs[dead->log].death_ns, length = until > death ? until - death : 0;
+    length -= lb_stalled_within(c, death, until);
+    uint64_t bound = c->model->recovery_bound_ns, late = length;
+    struct lb_recovery_wait wait = {
+        .again = again,
+        .from = death,
+        .until = until,
+        .bound_ns = bound > LB_NOTICED_NS ? bound : LB_NOTICED_NS,
+        .object = dead->class_no,
+    };
+    bool is_drained = next == NULL && c->is_drained;
+    if (is_drained && ((c->model->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 || bound == 0) &&
+        lb_is_late_recovery(c, guarantee_of_stuck(c), &wait))
+        report_stuck(c, dead, death, length);
+    if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
+        wait.from = work_before(c, death, again, until);
+        /* Draining a queue asks for all items in it. */
+        uint64_t asked = is_drained ? death : lb_first_try(c, dead->log, dead->class_no, death);
+        wait.from = asked > wait.from ? asked : wait.from;
+        late = until > wait.from ? until - wait.from - lb_stalled_within(c, wait.from, until) : 0;
+    }
+    lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || late > bound;
+    wait.bound_ns = bound;
+    if (bound > 0 && late > bound && lb_is_late_recovery(c, LB_G_RECOVERY, &wait))
+        report(c, dead, death, next, length);
+}
+
 /* The claim at place i of the items first .. end - 1, all of one id, was its claimer's last
  * operation.
  */
@@ -195,24 +222,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     } else {
         measures->n_stuck += c->is_drained;
     }
-    uint64_t patience =
-        c->model->recovery_bound_ns > STUCK_NS ? c->model->recovery_bound_ns : STUCK_NS;
-    if (next == NULL && c->is_drained &&
-        ((c->model->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 || c->model->recovery_bound_ns == 0) &&
-        lb_is_late(c, guarantee_of_stuck(c), death, until, patience))
-        report_stuck(c, dead, death, length);
-    uint64_t bound = c->model->recovery_bound_ns, late = length, from = death;
-    if (bound > 0 && late > bound) { /* a pass over all ids, for those few */
-        from = work_before(c, death, claimable_again(c, dead, death, lease_end, renewed), until);
-        /* Draining a queue asks for all items in it. */
-        bool is_drained = next == NULL && c->is_drained;
-        uint64_t asked = is_drained ? death : lb_first_try(c, dead->log, dead->class_no, death);
-        from = asked > from ? asked : from;
-        late = until > from ? until - from - lb_stalled_within(c, from, until) : 0;
-    }
-    lb_finding_of(c, LB_G_RECOVERY)->n_tested += next != NULL || late > bound;
-    if (bound > 0 && late > bound && lb_is_late(c, LB_G_RECOVERY, from, until, bound))
-        report(c, dead, death, next, length);
+    judge_wait(c, dead, next, until, claimable_again(c, dead, death, lease_end, renewed));
     return 0;
 }
 

@@ -328,8 +328,11 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
         if (unknown == NULL)
             return lb_out_of_memory(c);
         c->logs[scan->log].keeps = true;
-        *unknown = (struct lb_unknown_grant){lb_low(scan->invoke->time_ns, scan->slack),
-                                             scan->invoke->object};
+        *unknown = (struct lb_unknown_grant){
+            .low = lb_low(scan->invoke->time_ns, scan->slack),
+            .high = end != NULL ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
+            .resource = scan->invoke->object,
+            .log = scan->log};
         return type == LB_EV_NONE
                    ? lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER,
                                         LB_NONE)

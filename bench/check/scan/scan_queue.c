@@ -44,16 +44,20 @@ static void judge_bounds(struct lb_scan *scan, const struct lb_event *ok)
                     ok->arg == 1 ? " was" : "s were", (unsigned long long)ok->value);
 }
 
-static int push_unknown(struct lb_scan *scan, uint64_t n, bool is_beyond)
+static int push_unknown(struct lb_scan *scan, const struct lb_event *end, uint64_t n,
+                        bool is_beyond)
 {
     struct lb_unknown_claim *unknown = lb_array_push(&scan->c->unknown, sizeof *unknown);
     if (unknown == NULL)
         return lb_out_of_memory(scan->c);
-    unknown->low = lb_low(scan->invoke->time_ns, scan->slack);
-    unknown->n = n;
-    unknown->class_no = scan->invoke->object;
-    unknown->is_final = (scan->invoke->flags & LB_EVF_FINAL) != 0;
-    unknown->is_beyond = is_beyond;
+    *unknown = (struct lb_unknown_claim){.low = lb_low(scan->invoke->time_ns, scan->slack),
+                                         .high = end != NULL ? lb_high(end->time_ns, scan->slack)
+                                                             : LB_NEVER,
+                                         .n = n,
+                                         .class_no = scan->invoke->object,
+                                         .log = scan->log,
+                                         .is_final = (scan->invoke->flags & LB_EVF_FINAL) != 0,
+                                         .is_beyond = is_beyond};
     return 0;
 }
 
@@ -112,9 +116,9 @@ static int claimed(struct lb_scan *scan, const struct lb_event *ok)
     judge_bounds(scan, ok);
     uint64_t returned = ok->value > noted ? ok->value : noted;
     if (returned > noted)
-        rc = push_unknown(scan, returned - noted, true);
+        rc = push_unknown(scan, ok, returned - noted, true);
     if (rc == 0 && ok->arg > returned) /* marked, and not returned */
-        rc = push_unknown(scan, ok->arg - returned, false);
+        rc = push_unknown(scan, ok, ok->arg - returned, false);
     return rc;
 }
 
@@ -125,7 +129,7 @@ static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
     if (type == LB_EV_OK)
         return claimed(scan, end);
     if (type != LB_EV_FAIL)
-        return push_unknown(scan, scan->invoke->arg, false);
+        return push_unknown(scan, end, scan->invoke->arg, false);
     if (end->answer != LB_EMPTY) {
         c->out->measures.n_refusals += end->answer == LB_BUSY || end->answer == LB_TIMEOUT;
         return 0;
