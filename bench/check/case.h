@@ -172,6 +172,13 @@ struct lb_tie {
 struct lb_unknown_grant {
     uint64_t low, high; /* LB_NEVER: not answered */
     uint32_t resource, log;
+    bool is_given_back; /* a release had an effect that can be of nothing else */
+};
+
+/* A grant within another one of its worker: of a re-entrant lock. */
+struct lb_inner {
+    uint64_t start;
+    uint32_t hold; /* the outermost */
 };
 
 /* The record of one id, a cache line: see ids.c. */
@@ -236,7 +243,8 @@ struct lb_case {
     struct lb_judgement *out;
     struct lb_log_facts *logs;
     uint32_t n_resources;
-    uint64_t end_ns; /* for operations that never ended */
+    uint64_t end_ns;     /* for operations that never ended */
+    uint64_t most_slack; /* of the logs' clocks: the largest uncertainty */
     uint64_t
         known_ns; /* from here on something of the history may be missing; LB_NEVER: nothing is */
     bool is_drained; /* nothing was left to claim at the end, and nothing of the history is missing
@@ -269,6 +277,7 @@ struct lb_case {
     bool is_fifo_excused;           /* fifo holds only if some of these took items */
     struct lb_array pending;        /* struct lb_pending_wait */
     struct lb_array unknown_grants; /* struct lb_unknown_grant */
+    struct lb_array inner;          /* struct lb_inner */
     struct lb_array crowded_ends;   /* struct lb_crowded_end; sorted by hold when all is read */
     struct lb_array ties;           /* struct lb_tie */
     bool lacks_memory;              /* for a tie */

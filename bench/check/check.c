@@ -17,10 +17,10 @@
 static void case_release(struct lb_case *c)
 {
     struct lb_array *arrays[] = {
-        &c->holds,   &c->tokens,         &c->late,         &c->items,   &c->puts,    &c->world,
-        &c->waiters, &c->writes,         &c->refusals,     &c->unknown, &c->pending, &c->open,
-        &c->infos,   &c->unknown_grants, &c->crowded_ends, &c->stalls,  &c->unrun,   &c->late_waits,
-        &c->ties,    &c->asked,          &c->over};
+        &c->holds,      &c->tokens,         &c->late,     &c->items,        &c->puts,    &c->world,
+        &c->waiters,    &c->writes,         &c->refusals, &c->unknown,      &c->pending, &c->open,
+        &c->infos,      &c->unknown_grants, &c->inner,    &c->crowded_ends, &c->stalls,  &c->unrun,
+        &c->late_waits, &c->ties,           &c->asked,    &c->over};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->items);
     for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)
@@ -194,6 +194,15 @@ static int count_resources(struct lb_case *c)
     return 0;
 }
 
+/* 0: it has no events. */
+static uint64_t last_time(const struct lb_log_view *log)
+{
+    for (size_t s = log->n_spans; s-- > 0;)
+        if (log->spans[s].n > 0)
+            return log->spans[s].events[log->spans[s].n - 1].time_ns;
+    return 0;
+}
+
 int lb_check_once(const struct lb_history_view *history, const struct lb_model *model,
                   struct lb_judgement *ret_judgement, struct lb_error *err)
 {
@@ -207,6 +216,12 @@ int lb_check_once(const struct lb_history_view *history, const struct lb_model *
     for (size_t i = 0; i < history->n_logs && history->truncated; i++) { /* by any of the clocks */
         uint64_t low = lb_low(history->whole_ns, history->logs[i].uncertainty_ns);
         c.known_ns = low < c.known_ns ? low : c.known_ns;
+    }
+    for (size_t i = 0; i < history->n_logs; i++) {
+        uint64_t last = last_time(&history->logs[i]);
+        uint64_t slack = history->logs[i].uncertainty_ns;
+        c.end_ns = last > c.end_ns && last <= LB_TIME_MAX ? last : c.end_ns;
+        c.most_slack = slack > c.most_slack ? slack : c.most_slack;
     }
     c.logs = calloc(history->n_logs + 1, sizeof *c.logs);
     int rc = out == NULL || c.logs == NULL ? lb_out_of_memory(&c) : count_resources(&c);

@@ -98,13 +98,34 @@ struct death {
     uint32_t hold, next;
 };
 
+/* Was another worker granted the resource since, and before the death? */
+static bool was_passed_on(const struct lb_case *c, const struct lb_hold *dead)
+{
+    uint64_t death = c->logs[dead->log].death_ns;
+    size_t low = 0, high = c->holds.n;
+    while (low < high) { /* the first hold that starts after it */
+        size_t middle = low + (high - low) / 2;
+        if (lb_holds(c)[c->order[middle]].start <= dead->start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < c->holds.n && lb_holds(c)[c->order[low]].start <= death; low++) {
+        const struct lb_hold *hold = &lb_holds(c)[c->order[low]];
+        if (hold->log != dead->log && hold->resource == dead->resource && !hold->is_piece)
+            return true;
+    }
+    return false;
+}
+
 static int collect_deaths(struct lb_case *c, struct lb_array *deaths)
 {
     const uint32_t *open = c->open.items;
     for (size_t i = 0; i < c->open.n; i++) {
         const struct lb_hold *hold = &lb_holds(c)[open[i]];
         bool alone = lb_capacity_of(c->model, hold->resource) <= 1;
-        if (!hold->is_dead || hold->is_shared || hold->is_piece)
+        if (!hold->is_dead || hold->is_shared || hold->is_piece ||
+            (alone && was_passed_on(c, hold)))
             continue;
         c->out->measures.n_deaths++;
         if (!alone)

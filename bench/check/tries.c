@@ -83,7 +83,8 @@ static uint64_t had_last(const struct lb_case *c, uint32_t object, uint64_t agai
 bool lb_is_late_recovery(struct lb_case *c, enum lb_guarantee guarantee,
                          const struct lb_recovery_wait *wait)
 {
-    uint64_t from = wait->from, last = 0, bound = wait->bound_ns;
+    /* Each of the two times may be as early or as late as its clock is uncertain. */
+    uint64_t from = wait->from, last = 0, bound = wait->bound_ns + 4 * c->most_slack;
     if (!lb_is_late(c, guarantee, from, wait->until, bound))
         return false;
     while (from < wait->until && wait->until - from > bound && from > last) {

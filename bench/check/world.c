@@ -519,7 +519,7 @@ int lb_world_apply(struct lb_case *c)
 {
     const uint32_t *open = c->open.items;
     bool whole = c->model->complete && !c->history->truncated;
-    uint64_t for_ever = c->end_ns + 1;
+    uint64_t for_ever = c->end_ns + c->most_slack + 1; /* later than each grant */
     for (size_t i = 0; i < c->open.n; i++) {
         struct lb_hold *hold = &lb_holds(c)[open[i]];
         const struct lb_log_facts *facts = &c->logs[hold->log];
@@ -543,5 +543,11 @@ int lb_world_apply(struct lb_case *c)
     }
     if (c->known_ns != LB_NEVER)
         end_unnoted(c);
-    return end_sessions(c);
+    int rc = end_sessions(c);
+    const struct lb_inner *inner = c->inner.items;
+    for (size_t i = 0; i < c->inner.n && !c->model->lease; i++)
+        if (lb_holds(c)[inner[i].hold].cut < inner[i].start)
+            c->doubt[LB_G_EXCLUSIVE] = "the session of a worker may have ended before it was "
+                                       "granted again what it had";
+    return rc;
 }

@@ -13,6 +13,7 @@ my @queue   = ('--model', 'queue');
 my @mutex   = ('--model', 'mutex');
 my @owner   = (@mutex, '--claims', 'exclusive,owner-release');
 my @recovery = ('--claims', 'recovery', '--recovery-bound', '1s');
+my @progress = ('--claims', 'progress', '--progress-bound', '1s');
 my @permits = ('--claims', 'permits');
 my %verdict = (0 => 'held', 1 => 'violated', 5 => 'not tested');
 
@@ -151,6 +152,33 @@ my @cases = (
     ['token_of_no_grant.jsonl', 1, 'a release by a token that no grant has ends the newest', @mutex, '--claims', 'exclusive,fenced'],
     ['answered_in_trip.jsonl', 1, 'a session was there when its answer was asked for, and may have ended after that', @queue,
         '--claims', 'no-duplicate,owner-release'],
+    ['refused_past_token.jsonl', 0, 'a release that names the token of an older grant is of that one', @owner],
+    ['refused_past_token_held.jsonl', 1, 'so its refusal ends no later grant', @owner],
+    ['renewed_past_token.jsonl', 1, 'nor does the refusal of a renewal', '--model', 'lease', '--claims', 'exclusive,owner-release'],
+    ['released_past_token.jsonl', 1, 'and a second release of the older one is nobody\'s', @owner],
+    ['token_of_none.jsonl', 5, 'a token that no grant has may be of any', '--model', 'semaphore:3', '--claims', 'exclusive'],
+    ['renewal_length_no_permits.jsonl', 5, 'the length that a renewal asks for is no number of permits'],
+    ['unknown_given_back.jsonl', 1, 'one grant of unknown outcome is given back once', @owner],
+    ['reentrant_failed.jsonl', 0, 'an inner release that failed may be tried again', '--model', 'reentrant', '--claims', 'exclusive,owner-release'],
+    ['reentrant_lease.jsonl', 1, 'a lease counts from the inner grant, too'],
+    ['reentrant_lost.jsonl', 5, 'an inner grant may be the first of another session', '--model', 'reentrant', '--claims', 'exclusive'],
+    ['reentrant_mode.jsonl', 5, 'an inner grant may be of another mode', '--model', 'reentrant', '--claims', 'exclusive'],
+    ['reentrant_token.jsonl', 5, 'or have another token', '--model', 'reentrant', '--claims', 'fenced'],
+    ['recovery_passed_on.jsonl', 5, 'a worker whose lease was over, and passed on, did not die in it', '--model', 'lease', @recovery],
+    ['recovery_noted_late.jsonl', 5, 'nor did one whose death was noted later', @mutex, @recovery],
+    ['end_of_first_log.jsonl', 1, 'a worker waits until the end of all logs', @mutex, @progress],
+    ['end_of_last_log.jsonl', 1, 'in any order of the logs', @mutex, @progress],
+    ['fifo_silent.jsonl', 0, 'who is silent for the shortest lease may have lost its place', '--model', 'lease', '--claims', 'fifo,exclusive'],
+    ['progress_given_up.jsonl', 1, 'who tries another lock has waited for the first until then', @mutex, @progress],
+    ['fifo_two_lines.jsonl', 5, 'a worker in two lines', @mutex, '--claims', 'fifo'],
+    ['fifo_other_cancelled.jsonl', 1, 'a cancel leaves the line of its own resource only', @mutex, '--claims', 'fifo'],
+    ['fenced_answered.jsonl', 1, 'the token of a write may stand on its answer', @mutex, '--claims', 'fenced'],
+    ['fenced_answered_right.jsonl', 0, '... of one write, and not of the other', @mutex, '--claims', 'fenced'],
+    ['unique_put_together.jsonl', 0, 'a put of two items is refused for one of them'],
+    ['unique_put_twice_together.jsonl', 0, 'or since they have one key'],
+    ['uncertain_recovery.jsonl', 0, 'an uncertain clock makes no recovery late', @mutex, @recovery, '--uncertainty', '1s'],
+    ['uncertain_progress.jsonl', 5, 'and no wait long', @mutex, @progress, '--uncertainty', '1s'],
+    ['uncertain_end.jsonl', 1, 'nor does it hide a lock that is never given back', @mutex, '--claims', 'exclusive', '--uncertainty', '1us'],
     ['value_intern.jsonl', 0, 'a text and an integer are different items', @queue, '--claims', 'no-duplicate'],
 );
 for my $case (@cases) {

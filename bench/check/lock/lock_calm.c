@@ -40,7 +40,7 @@ struct reader {
     bool is_refused;              /* it is a refusal */
     bool is_waiting;              /* it was refused, and not granted since */
     uint32_t wait_object;
-    uint64_t wait_ns; /* when it first asked */
+    uint64_t wait_ns, refused_ns; /* when it first asked; the answer to its last try, if refused */
 };
 
 /* A refusal that the hold before it does not justify. */
@@ -243,17 +243,29 @@ static bool is_held(const struct last *last, uint64_t low)
     return last->end > 0 && (last->end >= low || last->released >= low);
 }
 
+/* A worker that tries another resource has given up the one that it waited for. */
+static void give_up(struct calm *calm, struct reader *reader, uint32_t object)
+{
+    if (!reader->is_waiting || reader->wait_object == object)
+        return;
+    reader->is_waiting = false;
+    end_wait(calm, reader->refused_ns - reader->wait_ns);
+    calm->n_unanswered++;
+}
+
 static int take_refusal(struct calm *calm, struct reader *reader)
 {
     const struct lb_event *e = reader->next;
     const struct lb_model *model = calm->c->model;
     if (e[1].time_ns < calm->from || e[1].time_ns >= calm->until)
         calm->is_calm = false;
-    if (!reader->is_waiting || reader->wait_object != e->object) {
+    give_up(calm, reader, e->object);
+    if (!reader->is_waiting) {
         reader->is_waiting = true;
         reader->wait_object = e->object;
         reader->wait_ns = e[0].time_ns;
     }
+    reader->refused_ns = e[1].time_ns;
     calm->n_refusals++;
     reader->n_refusals++;
     bool is_judged = model->complete && e[1].answer == LB_BUSY &&
@@ -269,7 +281,8 @@ static void take_cycle(struct calm *calm, struct reader *reader)
     uint64_t start = e[1].time_ns, end = e[2].time_ns, since_ns = e[0].time_ns;
     struct last *last = &calm->last[e->object];
     bool is_first = calm->first != NULL && calm->first[e->object].start == LB_NEVER;
-    if (reader->is_waiting && reader->wait_object == e->object)
+    give_up(calm, reader, e->object);
+    if (reader->is_waiting)
         since_ns = reader->wait_ns;
     reader->is_waiting = false;
     end_wait(calm, start - since_ns);
@@ -445,6 +458,8 @@ static void find_wait(const struct lb_log_view *log, uint64_t position, struct r
     for (const struct lb_event *e; (e = event_before(log, &span, &at)) != NULL;) {
         if (e->op != LB_OP_ACQUIRE && e->type != LB_EV_NOTE)
             break; /* it had got the lock */
+        if (e->type == LB_EV_FAIL && !after->is_waiting && after->refused_ns == 0)
+            after->refused_ns = e->time_ns;
         if (e->type == LB_EV_NOTE || e->type == LB_EV_FAIL)
             continue;
         if (after->is_waiting && after->wait_object != e->object)

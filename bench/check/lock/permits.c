@@ -96,7 +96,8 @@ static unsigned fit(const struct lb_event *invoke, const struct maybe *grant)
     unsigned believed = grant->is_fixed ? 1 : 2;
     if ((invoke->flags & LB_EVF_TOKEN) != 0 && grant->has_token)
         return grant->token == invoke->value ? 4 + believed : 0;
-    return invoke->arg == 0 || invoke->arg == grant->permits ? believed : 0;
+    bool has_permits = invoke->arg > 0 && invoke->op != LB_OP_RENEW; /* there it is the length */
+    return !has_permits || invoke->arg == grant->permits ? believed : 0;
 }
 
 /* The grant that a release or renewal refers to, if that is clear. Among equal ones it may be any:
@@ -121,7 +122,8 @@ static struct maybe *spoken_of(const struct holders *holders, const struct lb_ev
     for (size_t i = 0; best != NULL && i < holders->open.n; i++) {
         const struct maybe *grant = open_at(holders, i);
         bool may_be = grant->resource == invoke->object &&
-                      (grant->is_certain ? fit(invoke, grant) == best_fit : invoke->arg == 0);
+                      (grant->is_certain ? fit(invoke, grant) == best_fit
+                                         : invoke->arg == 0 || invoke->op == LB_OP_RENEW);
         differ = differ || (may_be && grant->permits != best->permits);
     }
     bool is_named = best_fit > 4;

@@ -30,6 +30,8 @@ struct one {
     uint64_t from, to, done; /* certainly unfinished; certainly finished by, or LB_NEVER */
     uint32_t log, event;
     bool is_refused, is_claimed;
+    bool is_together; /* the put was of several items, and is refused for any of them */
+    bool is_accused;  /* no unfinished item of its key justifies the refusal */
 };
 
 /* --- what happened to an item --- */
@@ -178,15 +180,42 @@ static void judge_refusals(struct lb_case *c, struct one *all, size_t n)
     const struct one *last = NULL, *unclaimed = NULL;
     const bool waits = may_wait(c);
     qsort(all, n, sizeof *all, by_place);
-    for (const struct one *one = all; one < all + n; one++) {
+    for (struct one *one = all; one < all + n; one++) {
         if (!one->is_refused) {
             bool counts = one->is_claimed || one->high != LB_NEVER || waits;
             if (counts && (last == NULL || one->done > last->done))
                 last = one;
             unclaimed = counts ? unclaimed : one;
         } else if (one->high < c->known_ns && (last == NULL || last->done < one->low)) {
-            report_none(c, one, unclaimed);
+            one->is_accused = true;
+            if (!one->is_together)
+                report_none(c, one, unclaimed);
         }
+    }
+}
+
+static int by_put(const void *a, const void *b)
+{
+    const struct one *one = a, *other = b;
+    if (one->log != other->log)
+        return one->log > other->log ? 1 : -1;
+    if (one->event != other->event)
+        return one->event > other->event ? 1 : -1;
+    return (one->key > other->key) - (one->key < other->key);
+}
+
+/* A put of several items is refused for one of them, or since two of them have one key. */
+static void judge_refused_together(struct lb_case *c, struct one *all, size_t n)
+{
+    qsort(all, n, sizeof *all, by_put);
+    for (size_t first = 0, end = 0; first < n; first = end) {
+        bool is_accused = all[first].is_refused && all[first].is_together;
+        for (; end < n && all[end].log == all[first].log && all[end].event == all[first].event;
+             end++)
+            is_accused = is_accused && all[end].is_accused &&
+                         (end == first || all[end].key != all[end - 1].key);
+        if (is_accused)
+            report_none(c, &all[first], NULL);
     }
 }
 
@@ -213,6 +242,11 @@ static size_t drop_put_again(struct lb_case *c, struct one *all, size_t n)
     return n_kept;
 }
 
+static bool is_same_put(const struct lb_put *put, const struct lb_put *other)
+{
+    return put->log == other->log && put->event == other->event;
+}
+
 static int judge(struct lb_case *c)
 {
     const struct lb_put *puts = c->unique_puts.items;
@@ -230,13 +264,16 @@ static int judge(struct lb_case *c)
             c->doubt[LB_G_UNIQUE] = "the history does not say the unique key of each item";
             continue;
         }
-        all[n] = (struct one){.key = key,
-                              .id = puts[i].first,
-                              .low = puts[i].low,
-                              .high = puts[i].high,
-                              .log = puts[i].log,
-                              .event = puts[i].event,
-                              .is_refused = puts[i].n == 0};
+        all[n] = (struct one){
+            .key = key,
+            .id = puts[i].first,
+            .low = puts[i].low,
+            .high = puts[i].high,
+            .log = puts[i].log,
+            .event = puts[i].event,
+            .is_refused = puts[i].n == 0,
+            .is_together = (i > 0 && is_same_put(&puts[i], &puts[i - 1])) ||
+                           (i + 1 < c->unique_puts.n && is_same_put(&puts[i], &puts[i + 1]))};
         follow(c, &all[n++]);
     }
     n = drop_put_again(c, all, n);
@@ -248,6 +285,7 @@ static int judge(struct lb_case *c)
         if (n == c->unique_puts.n) /* an item whose key is not known may be of this one */
             judge_refusals(c, all + next, end - next);
     }
+    judge_refused_together(c, all, n);
     lb_finding_of(c, LB_G_UNIQUE)->n_tested = c->unique_puts.n;
     free(all);
     return 0;

@@ -13,7 +13,9 @@ int lb_scan_bad(struct lb_scan *scan, const char *what)
 void lb_scan_wait_begin(struct lb_scan *scan)
 {
     if (scan->is_waiting && scan->wait_object == scan->invoke->object)
-        return; /* one more try */
+        return;                                                /* one more try */
+    if (scan->is_waiting && scan->refused_ns >= scan->wait_ns) /* it gave up the other one */
+        lb_scan_wait_end(scan, scan->refused_ns, false);
     scan->is_waiting = true;
     scan->wait_object = scan->invoke->object;
     scan->wait_event = scan->invoke_index;
@@ -69,7 +71,8 @@ int lb_scan_keep_wait(struct lb_scan *scan)
     struct lb_pending_wait *wait = lb_array_push(&c->pending, sizeof *wait);
     if (wait == NULL)
         return lb_out_of_memory(c);
-    *wait = wait_until(scan, under_way && c->end_ns > scan->last_ns ? c->end_ns : scan->last_ns);
+    uint64_t end = lb_low(c->end_ns, scan->slack + c->most_slack); /* by another's clock */
+    *wait = wait_until(scan, under_way && end > scan->last_ns ? end : scan->last_ns);
     return 0;
 }
 
@@ -103,23 +106,26 @@ int lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32
     return 0;
 }
 
-static uint32_t first_lease_ms(const struct lb_span *span)
+static uint32_t first_lease_ms(const struct lb_log_view *log)
 {
-    for (const struct lb_event *e = span->events, *end = e + span->n; e < end; e++)
-        if (e->op == LB_OP_ACQUIRE && e->type == LB_EV_OK && e->arg > 0)
-            return e->arg;
+    for (const struct lb_span *span = log->spans; span < log->spans + log->n_spans; span++)
+        for (const struct lb_event *e = span->events, *end = e + span->n; e < end; e++)
+            if (e->op == LB_OP_ACQUIRE && e->type == LB_EV_OK && e->arg > 0)
+                return e->arg;
     return 0;
 }
 
 void lb_scan_others_lease(struct lb_scan *scan)
 {
     const struct lb_history_view *history = scan->c->history;
-    if (!scan->has_ticket || scan->has_asked_others || !scan->c->model->lease)
+    if (!scan->has_ticket || scan->has_asked_others || scan->lease_ms > 0 || !scan->c->model->lease)
         return;
     scan->has_asked_others = true;
-    for (size_t i = 0; i < history->n_logs; i++)
-        for (size_t s = 0; s < history->logs[i].n_spans && scan->lease_ms == 0; s++)
-            scan->lease_ms = first_lease_ms(&history->logs[i].spans[s]);
+    for (size_t i = 0; i < history->n_logs; i++) {
+        uint32_t lease_ms = first_lease_ms(&history->logs[i]);
+        if (lease_ms > 0 && (scan->lease_ms == 0 || lease_ms < scan->lease_ms))
+            scan->lease_ms = lease_ms;
+    }
 }
 
 int lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns)

@@ -30,148 +30,6 @@
 
 #include <stdlib.h>
 
-static struct lb_open *grant_at(const struct lb_scan *scan, uint32_t i)
-{
-    return i == LB_NONE ? NULL : (struct lb_open *)scan->grants.items + i;
-}
-
-static uint64_t token_of(const struct lb_case *c, size_t hold)
-{
-    return c->has_tokens ? ((const uint64_t *)c->tokens.items)[hold] : 0;
-}
-
-/* --- the list of this log's grants --- */
-
-/* Takes a grant off its list, and off the pile when it lies on top. */
-static void close_grant(struct lb_scan *scan, uint32_t i)
-{
-    struct lb_open *grant = grant_at(scan, i);
-    uint32_t resource = lb_holds(scan->c)[grant->hold].resource;
-    if (grant->newer == LB_NONE)
-        scan->newest[resource] = grant->older;
-    else
-        grant_at(scan, grant->newer)->older = grant->older;
-    if (grant->older != LB_NONE)
-        grant_at(scan, grant->older)->newer = grant->newer;
-    grant->is_closed = true;
-    scan->n_fixed -= grant->is_fixed;
-    while (scan->grants.n > 0 && grant_at(scan, (uint32_t)scan->grants.n - 1)->is_closed)
-        scan->grants.n--;
-}
-
-/* Another grant of the same worker was answered in the tick in which this hold ends: see ties.c. */
-static void note_tie(struct lb_scan *scan, uint32_t hold, uint64_t time)
-{
-    struct lb_tie *tie = lb_array_push(&scan->c->ties, sizeof *tie);
-    scan->c->lacks_memory = scan->c->lacks_memory || tie == NULL;
-    if (tie != NULL)
-        *tie = (struct lb_tie){.time = time,
-                               .resource = lb_holds(scan->c)[hold].resource,
-                               .hold = hold,
-                               .position = scan->invoke_index};
-}
-
-static void end_hold(struct lb_scan *scan, struct lb_open *grant, uint64_t low)
-{
-    struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
-    struct lb_hold *piece = &lb_holds(scan->c)[grant->piece];
-    uint32_t newer = scan->last_hold[hold->resource]; /* the latest that its log got beside it */
-    bool in_tick = (newer > grant->hold && lb_holds(scan->c)[newer].start == low) ||
-                   (grant->is_crowded && hold->start == low);
-    if (in_tick && scan->slack == 0 && hold->cut > low) /* else its lease may have ended it first */
-        note_tie(scan, grant->hold, low);
-    hold->end = low;
-    if (hold->cut > low)
-        hold->cut = low;
-    if (piece->cut > low)
-        piece->end = piece->cut = low;
-    if (piece != hold && piece->end > low)
-        piece->end = low;
-    scan->n_fixed += !grant->is_fixed;
-    grant->is_fixed = true;
-}
-
-static bool is_alike(const struct lb_case *c, uint32_t hold, uint32_t other)
-{
-    const struct lb_hold *holds = lb_holds(c);
-    return holds[hold].permits == holds[other].permits &&
-           holds[hold].is_shared == holds[other].is_shared;
-}
-
-static bool fits_words(const struct lb_hold *hold, const struct lb_event *invoke)
-{
-    return hold->permits == invoke->arg &&
-           hold->is_shared == ((invoke->flags & LB_EVF_SHARED) != 0);
-}
-
-/* The grant that a release or renewal of this resource speaks of; LB_NONE: there is none. */
-static uint32_t find_grant(const struct lb_scan *scan, const struct lb_event *invoke)
-{
-    const struct lb_case *c = scan->c;
-    uint32_t newest = scan->newest[invoke->object];
-    if (newest == LB_NONE || grant_at(scan, newest)->older == LB_NONE)
-        return newest;
-    uint32_t best = newest;
-    bool has_token = (invoke->flags & LB_EVF_TOKEN) != 0 && c->has_tokens;
-    unsigned best_score = 0; /* what tells more counts for more; the newest of equals */
-    unsigned most = (has_token ? 4u : 0) + (invoke->arg > 0 ? 2u : 0) + 1u;
-    for (uint32_t i = newest; i != LB_NONE && best_score < most; i = grant_at(scan, i)->older) {
-        const struct lb_open *grant = grant_at(scan, i);
-        bool token = has_token && token_of(c, grant->hold) == invoke->value;
-        unsigned score =
-            (token ? 4u : 0) +
-            (invoke->arg > 0 && fits_words(&lb_holds(c)[grant->hold], invoke) ? 2u : 0) +
-            (grant->is_fixed ? 0 : 1u);
-        if (score > best_score) {
-            best_score = score;
-            best = i;
-        }
-    }
-    return best;
-}
-
-/* A release that does not say which of several grants it is of: it may have ended any. */
-static void end_any(struct lb_scan *scan, uint32_t number)
-{
-    const struct lb_event *invoke = scan->invoke;
-    struct lb_case *c = scan->c;
-    uint32_t hold = grant_at(scan, number)->hold;
-    bool differ = false;
-    if (invoke->arg > 0 || (invoke->flags & LB_EVF_TOKEN) != 0 ||
-        grant_at(scan, number)->is_fixed || !scan->is_mixed)
-        return;
-    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older) {
-        const struct lb_open *other = grant_at(scan, i);
-        differ = differ || (!other->is_fixed && !is_alike(c, other->hold, hold));
-    }
-    if (!differ)
-        return;
-    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older)
-        if (!grant_at(scan, i)->is_fixed && i != number)
-            end_hold(scan, grant_at(scan, i), lb_low(invoke->time_ns, scan->slack));
-    c->doubt[LB_G_EXCLUSIVE] = "a release did not say which of its worker's grants it was of";
-}
-
-/* A renewal that does not say which of several grants it is of. None is certain to be prolonged,
- * and each may be; of a refused one, none is certain to go on. */
-static bool renews_any(struct lb_scan *scan, uint32_t number, bool is_refused)
-{
-    const struct lb_event *invoke = scan->invoke;
-    bool is_told = invoke->arg > 0 || (invoke->flags & LB_EVF_TOKEN) != 0;
-    unsigned n = 0;
-    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older)
-        n += !grant_at(scan, i)->is_fixed;
-    if (is_told || n < 2 || grant_at(scan, number)->is_fixed)
-        return false;
-    for (uint32_t i = scan->newest[invoke->object]; i != LB_NONE; i = grant_at(scan, i)->older)
-        if (!grant_at(scan, i)->is_fixed && is_refused)
-            end_hold(scan, grant_at(scan, i), lb_low(invoke->time_ns, scan->slack));
-        else if (!grant_at(scan, i)->is_fixed)
-            grant_at(scan, i)->expiry_high = LB_NEVER;
-    scan->c->doubt[LB_G_EXCLUSIVE] = "a renewal did not say which of its worker's grants it was of";
-    return true;
-}
-
 /* --- grants --- */
 
 /* Holds before the first token have none. */
@@ -233,12 +91,12 @@ static void drop_fixed(struct lb_scan *scan, uint32_t resource)
     enum { MANY = 8 };
     unsigned n = 0;
     for (uint32_t i = scan->newest[resource]; scan->n_fixed > 0 && i != LB_NONE && n < MANY; n++)
-        i = grant_at(scan, i)->older;
+        i = lb_grant_at(scan, i)->older;
     uint32_t i = n < MANY ? LB_NONE : scan->newest[resource];
     while (i != LB_NONE) {
-        uint32_t older = grant_at(scan, i)->older;
-        if (grant_at(scan, i)->is_fixed)
-            close_grant(scan, i);
+        uint32_t older = lb_grant_at(scan, i)->older;
+        if (lb_grant_at(scan, i)->is_fixed)
+            lb_grant_close(scan, i);
         i = older;
     }
 }
@@ -266,6 +124,59 @@ static void keep_lease(struct lb_scan *scan, struct lb_open *grant)
     grant->expiry_high = LB_NEVER;
 }
 
+/* lease_ms: told, or asked for; 0: unknown. */
+static int renewed(struct lb_scan *scan, const struct lb_event *ok, uint32_t lease_ms,
+                   struct lb_open *grant)
+{
+    struct lb_case *c = scan->c;
+    if (!c->model->lease || grant->is_fixed || (grant->expiry_low == LB_NEVER && lease_ms == 0))
+        return 0;
+    uint64_t old_low = grant->expiry_low;
+    uint64_t high = lb_high(ok->time_ns, scan->slack);
+    if (lease_ms > 0)
+        set_lease(scan, grant, ok, lease_ms);
+    else
+        keep_lease(scan, grant);
+    struct lb_hold *piece = &lb_holds(c)[grant->piece];
+    if (high < old_low || grant->expiry_low < old_low) { /* no gap */
+        piece->cut = grant->expiry_low;
+        if (piece->is_piece)
+            piece->end = piece->cut;
+        return 0;
+    }
+    struct lb_hold copy = lb_holds(c)[grant->hold];
+    copy.start = high;
+    copy.end = copy.cut = grant->expiry_low;
+    copy.is_piece = 1;
+    struct lb_hold *next = lb_array_push(&c->holds, sizeof *next);
+    if (next == NULL)
+        return lb_out_of_memory(c);
+    *next = copy;
+    c->logs[scan->log].n_pieces++;
+    grant->piece = (uint32_t)c->holds.n - 1;
+    return push_token(c, lb_case_event(c, copy.log, copy.event));
+}
+
+/* A grant of a re-entrant lock to the worker that has it: it ends with the outermost one, and its
+ * lease counts from now on. */
+static int acquired_again(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *outer)
+{
+    struct lb_case *c = scan->c;
+    const struct lb_hold *hold = &lb_holds(c)[outer->hold];
+    bool is_shared = ((ok->flags | scan->invoke->flags) & LB_EVF_SHARED) != 0;
+    outer->depth++;
+    if (is_shared != hold->is_shared)
+        c->doubt[LB_G_EXCLUSIVE] = "a worker was granted what it had in another mode";
+    if ((ok->flags & LB_EVF_TOKEN) != 0 &&
+        (!hold->has_token || ok->value != lb_token_of(c, outer->hold)))
+        c->doubt[LB_G_FENCED] = "a worker was granted what it had with another token";
+    struct lb_inner *inner = lb_array_push(&c->inner, sizeof *inner);
+    if (inner == NULL)
+        return lb_out_of_memory(c);
+    *inner = (struct lb_inner){.start = lb_high(ok->time_ns, scan->slack), .hold = outer->hold};
+    return renewed(scan, ok, ok->arg, outer);
+}
+
 static int acquired(struct lb_scan *scan, const struct lb_event *ok)
 {
     struct lb_case *c = scan->c;
@@ -278,11 +189,9 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
     }
     uint32_t older = scan->newest[ok->object];
     if (older != LB_NONE) {
-        struct lb_open *outer = grant_at(scan, older);
-        if (c->model->reentrant && !outer->is_fixed) {
-            outer->depth++;
-            return 0;
-        }
+        struct lb_open *outer = lb_grant_at(scan, older);
+        if (c->model->reentrant && !outer->is_fixed)
+            return acquired_again(scan, ok, outer);
         drop_fixed(scan, ok->object);
         older = scan->newest[ok->object];
     }
@@ -303,9 +212,10 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
     *slot = grant;
     uint32_t number = (uint32_t)scan->grants.n - 1;
     if (older != LB_NONE) {
-        scan->is_mixed = scan->is_mixed || !is_alike(c, grant.hold, grant_at(scan, older)->hold);
-        grant_at(scan, older)->newer = number;
-        grant_at(scan, older)->is_crowded = slot->is_crowded = true;
+        scan->is_mixed =
+            scan->is_mixed || !lb_holds_alike(c, grant.hold, lb_grant_at(scan, older)->hold);
+        lb_grant_at(scan, older)->newer = number;
+        lb_grant_at(scan, older)->is_crowded = slot->is_crowded = true;
     }
     scan->newest[ok->object] = number;
     scan->last_hold[ok->object] = grant.hold;
@@ -356,6 +266,8 @@ static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int typ
 {
     if (type != LB_EV_OK || (end->flags & LB_EVF_TOKEN) == 0)
         return 0;
+    if (scan->has_ticket && scan->ticket.resource != end->object)
+        scan->c->doubt[LB_G_FIFO] = "a worker had places in the lines of two resources at once";
     /* A second ticket before a grant: the first one's place was left. */
     int rc =
         lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
@@ -372,22 +284,26 @@ static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int typ
 
 /* --- releases --- */
 
-/* May the worker have something of the resource that it was not told of? */
-static bool has_unknown_grant(const struct lb_scan *scan, uint32_t resource)
+/* What the worker may have of the resource without an answer, and has not given back; NULL. */
+static struct lb_unknown_grant *unknown_grant(const struct lb_scan *scan, uint32_t resource)
 {
-    const struct lb_unknown_grant *unknown = scan->c->unknown_grants.items;
+    struct lb_unknown_grant *unknown = scan->c->unknown_grants.items;
     for (size_t i = scan->first_unknown; i < scan->c->unknown_grants.n; i++)
-        if (unknown[i].resource == resource)
-            return true;
-    return scan->is_unclear;
+        if (unknown[i].resource == resource && !unknown[i].is_given_back)
+            return &unknown[i];
+    return NULL;
 }
 
 static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
 {
     struct lb_case *c = scan->c;
-    /* What a worker got without being told, it may give back. */
-    if ((end->flags & LB_EVF_EFFECTIVE) == 0 || has_unknown_grant(scan, end->object))
+    struct lb_unknown_grant *unknown = unknown_grant(scan, end->object);
+    if ((end->flags & LB_EVF_EFFECTIVE) == 0 || scan->is_unclear)
         return 0;
+    if (unknown != NULL) { /* it gives back a grant that it was not told of, once */
+        unknown->is_given_back = true;
+        return 0;
+    }
     c->n_releases++;
     struct lb_witness *witness = lb_violation(c, LB_G_OWNER_RELEASE);
     if (witness == NULL)
@@ -396,8 +312,9 @@ static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
     lb_witness_add(c, witness, scan->log, scan->index);
     witness->at_ns = end->time_ns;
     lb_witness_text(
-        witness, "%s released resource %u at %s with effect, though it held nothing there",
-        lb_who(c, scan->log, LB_WHOM), end->object, lb_at(c, end->time_ns, at, sizeof at));
+        witness, "%s released resource %u at %s with effect, though it %s",
+        lb_who(c, scan->log, LB_WHOM), end->object, lb_at(c, end->time_ns, at, sizeof at),
+        scan->newest[end->object] == LB_NONE ? "held nothing there" : "no longer had that grant");
     return 0;
 }
 
@@ -429,12 +346,13 @@ static bool speaks_of(const struct lb_scan *scan, const struct lb_open *grant)
     const struct lb_event *invoke = scan->invoke;
     const struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
     if (names_token(scan, grant))
-        return token_of(scan->c, grant->hold) == invoke->value;
-    if (has_unknown_grant(scan, hold->resource) || (invoke->arg > 0 && !fits_words(hold, invoke)))
+        return lb_token_of(scan->c, grant->hold) == invoke->value;
+    if (scan->is_unclear || unknown_grant(scan, hold->resource) != NULL ||
+        (invoke->arg > 0 && !lb_fits_words(hold, invoke)))
         return false;
-    for (uint32_t i = scan->newest[hold->resource]; i != LB_NONE; i = grant_at(scan, i)->older) {
-        const struct lb_open *other = grant_at(scan, i);
-        if (!other->is_lapsed || !is_alike(scan->c, other->hold, grant->hold))
+    for (uint32_t i = scan->newest[hold->resource]; i != LB_NONE; i = lb_grant_at(scan, i)->older) {
+        const struct lb_open *other = lb_grant_at(scan, i);
+        if (!other->is_lapsed || !lb_holds_alike(scan->c, other->hold, grant->hold))
             return false;
     }
     return true;
@@ -442,7 +360,7 @@ static bool speaks_of(const struct lb_scan *scan, const struct lb_open *grant)
 
 static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t number)
 {
-    struct lb_open *grant = grant_at(scan, number);
+    struct lb_open *grant = lb_grant_at(scan, number);
     bool effective = (end->flags & LB_EVF_EFFECTIVE) != 0;
     uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
     if (grant->depth > 0) {
@@ -458,7 +376,7 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
             piece->end = piece->cut;
     }
     if (!grant->is_fixed || went_on)
-        end_hold(scan, grant, low);
+        lb_grant_end(scan, grant, low);
     if (effective) {
         scan->c->n_releases++;
         if (was_over || grant->expiry_high < low) {
@@ -467,7 +385,7 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
                 return rc;
         }
     }
-    close_grant(scan, number);
+    lb_grant_close(scan, number);
     return 0;
 }
 
@@ -491,8 +409,8 @@ static bool fits_none(const struct lb_scan *scan)
     const struct lb_event *invoke = scan->invoke;
     bool fits = invoke->arg == 0;
     for (uint32_t i = scan->newest[invoke->object]; !fits && i != LB_NONE;
-         i = grant_at(scan, i)->older)
-        fits = lb_holds(scan->c)[grant_at(scan, i)->hold].permits == invoke->arg;
+         i = lb_grant_at(scan, i)->older)
+        fits = lb_holds(scan->c)[lb_grant_at(scan, i)->hold].permits == invoke->arg;
     return !fits;
 }
 
@@ -502,9 +420,9 @@ static void end_unknown(struct lb_scan *scan)
 {
     uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
     for (uint32_t i = scan->newest[scan->invoke->object]; i != LB_NONE;
-         i = grant_at(scan, i)->older)
-        if (!grant_at(scan, i)->is_fixed)
-            end_hold(scan, grant_at(scan, i), low);
+         i = lb_grant_at(scan, i)->older)
+        if (!lb_grant_at(scan, i)->is_fixed)
+            lb_grant_end(scan, lb_grant_at(scan, i), low);
     scan->is_unclear = true;
     scan->c->doubt[LB_G_EXCLUSIVE] = scan->c->doubt[LB_G_OWNER_RELEASE] =
         "a release gave back more or fewer permits than its worker had got at once";
@@ -513,72 +431,42 @@ static void end_unknown(struct lb_scan *scan)
 static int end_release_of(struct lb_scan *scan, const struct lb_event *end, int type,
                           uint32_t number)
 {
-    struct lb_open *grant = grant_at(scan, number);
+    struct lb_open *grant = lb_grant_at(scan, number);
     if (type == LB_EV_OK)
         return released(scan, end, number);
     bool unknown = type != LB_EV_FAIL;
     bool ends =
         unknown || end->answer == LB_REFUSED || scan->c->model->release == LB_RELEASE_BELIEF;
-    if (ends && grant->depth > 0 && (unknown || end->answer != LB_REFUSED))
-        grant->depth--; /* re-entrant: an inner release */
-    else if (ends && !grant->is_fixed)
-        end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
+    bool is_inner = grant->depth > 0 && (unknown || end->answer != LB_REFUSED);
+    if (is_inner && unknown)
+        grant->depth--; /* re-entrant: one that failed may be tried again, and ended nothing */
+    else if (ends && !is_inner && !grant->is_fixed)
+        lb_grant_end(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
     if (!unknown && end->answer == LB_REFUSED)
-        close_grant(scan, number); /* the answer was that it has nothing */
+        lb_grant_close(scan, number); /* the answer was that it has nothing */
     return 0;
 }
 
 static int end_release(struct lb_scan *scan, const struct lb_event *end, int type)
 {
-    uint32_t number = find_grant(scan, scan->invoke);
+    uint32_t number = lb_grant_find(scan, scan->invoke);
     if (number == LB_NONE)
         return type == LB_EV_OK ? released_nothing(scan, end) : 0;
     if (type != LB_EV_FAIL && fits_none(scan)) {
         end_unknown(scan);
         return 0;
     }
-    uint32_t hold = grant_at(scan, number)->hold;
-    bool was_open = !grant_at(scan, number)->is_fixed, crowded = grant_at(scan, number)->is_crowded;
+    uint32_t hold = lb_grant_at(scan, number)->hold;
+    bool was_open = !lb_grant_at(scan, number)->is_fixed,
+         crowded = lb_grant_at(scan, number)->is_crowded;
     if (type != LB_EV_FAIL || end->answer == LB_REFUSED ||
         scan->c->model->release == LB_RELEASE_BELIEF)
-        end_any(scan, number);
+        lb_grant_end_any(scan, number);
     int rc = end_release_of(scan, end, type, number);
     return rc == 0 && was_open && crowded ? push_crowded_end(scan, hold, end, type) : rc;
 }
 
 /* --- leases --- */
-
-static int renewed(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *grant)
-{
-    struct lb_case *c = scan->c;
-    uint32_t lease_ms = ok->arg > 0 ? ok->arg : scan->invoke->arg; /* told, or asked for */
-    if (!c->model->lease || grant->is_fixed || (grant->expiry_low == LB_NEVER && lease_ms == 0))
-        return 0;
-    uint64_t old_low = grant->expiry_low;
-    uint64_t high = lb_high(ok->time_ns, scan->slack);
-    if (lease_ms > 0)
-        set_lease(scan, grant, ok, lease_ms);
-    else
-        keep_lease(scan, grant);
-    struct lb_hold *piece = &lb_holds(c)[grant->piece];
-    if (high < old_low || grant->expiry_low < old_low) { /* no gap */
-        piece->cut = grant->expiry_low;
-        if (piece->is_piece)
-            piece->end = piece->cut;
-        return 0;
-    }
-    struct lb_hold copy = lb_holds(c)[grant->hold];
-    copy.start = high;
-    copy.end = copy.cut = grant->expiry_low;
-    copy.is_piece = 1;
-    struct lb_hold *next = lb_array_push(&c->holds, sizeof *next);
-    if (next == NULL)
-        return lb_out_of_memory(c);
-    *next = copy;
-    c->logs[scan->log].n_pieces++;
-    grant->piece = (uint32_t)c->holds.n - 1;
-    return push_token(c, lb_case_event(c, copy.log, copy.event));
-}
 
 /* A renewal of unknown outcome may have made the lease longer, or as short as it asked for. */
 static void may_be_renewed(struct lb_scan *scan, struct lb_open *grant)
@@ -597,19 +485,19 @@ static void may_be_renewed(struct lb_scan *scan, struct lb_open *grant)
 
 static int end_renew(struct lb_scan *scan, const struct lb_event *end, int type)
 {
-    uint32_t number = find_grant(scan, scan->invoke);
+    uint32_t number = lb_grant_find(scan, scan->invoke);
     if (number == LB_NONE)
         return 0;
-    struct lb_open *grant = grant_at(scan, number);
+    struct lb_open *grant = lb_grant_at(scan, number);
     bool is_refused = type == LB_EV_FAIL && end->answer == LB_REFUSED;
-    if ((type == LB_EV_OK || is_refused) && renews_any(scan, number, is_refused))
+    if ((type == LB_EV_OK || is_refused) && lb_grant_renews_any(scan, number, is_refused))
         return 0;
     if (type == LB_EV_OK)
-        return renewed(scan, end, grant);
+        return renewed(scan, end, end->arg > 0 ? end->arg : scan->invoke->arg, grant);
     if (type != LB_EV_FAIL)
         may_be_renewed(scan, grant);
     else if (is_refused && !grant->is_fixed)
-        end_hold(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
+        lb_grant_end(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
     return 0;
 }
 
@@ -626,7 +514,8 @@ int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type)
     struct lb_write *write = lb_array_push(&c->writes, sizeof *write);
     if (write == NULL)
         return lb_out_of_memory(c);
-    *write = (struct lb_write){.token = scan->invoke->value,
+    *write = (struct lb_write){.token = (end->flags & LB_EVF_TOKEN) != 0 ? end->value
+                                                                         : scan->invoke->value,
                                .low = lb_low(scan->invoke->time_ns, scan->slack),
                                .high = lb_high(end->time_ns, scan->slack),
                                .resource = end->object,
@@ -654,7 +543,10 @@ int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type)
         return lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, scan->index},
                              end, type);
     default: /* LB_OP_CANCEL: the line is left at its request, with any answer */
-        lb_scan_wait_end(scan, scan->invoke->time_ns, false);
+        if (scan->wait_object == scan->invoke->object)
+            lb_scan_wait_end(scan, scan->invoke->time_ns, false);
+        if (!scan->has_ticket || scan->ticket.resource != scan->invoke->object)
+            return 0;
         return lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER,
                                   LB_NONE);
     }
@@ -667,11 +559,11 @@ int lb_scan_retire(struct lb_scan *scan, uint64_t low)
         return lb_out_of_memory(scan->c);
     *info = (struct lb_info){.low = low, .log = scan->log, .event = scan->invoke_index};
     for (uint32_t i = 0; i < scan->grants.n; i++) {
-        struct lb_open *grant = grant_at(scan, i);
+        struct lb_open *grant = lb_grant_at(scan, i);
         if (grant->is_closed || grant->is_fixed)
             continue;
         grant->lapsed_cut = lb_holds(scan->c)[grant->piece].cut;
-        end_hold(scan, grant, low);
+        lb_grant_end(scan, grant, low);
         grant->is_lapsed = true;
     }
     return lb_scan_leave_line(scan, low, LB_NEVER, LB_NONE);
@@ -683,7 +575,7 @@ int lb_scan_lock_finish(struct lb_scan *scan)
     if (c->lacks_memory)
         return lb_out_of_memory(c);
     for (uint32_t i = 0; i < scan->grants.n; i++) {
-        const struct lb_open *grant = grant_at(scan, i);
+        const struct lb_open *grant = lb_grant_at(scan, i);
         if (grant->is_closed)
             continue;
         scan->newest[lb_holds(c)[grant->hold].resource] = LB_NONE;
@@ -694,6 +586,7 @@ int lb_scan_lock_finish(struct lb_scan *scan)
             *open = grant->hold;
     }
     int rc = c->has_tokens ? pad_tokens(c) : 0;
+    lb_scan_others_lease(scan);
     if (rc == 0)
         rc = lb_scan_miss_try(scan, scan->alive_ns, c->end_ns);
     return rc != 0 ? rc : lb_scan_leave_line(scan, LB_NEVER, LB_NEVER, LB_NONE);

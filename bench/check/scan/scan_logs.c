@@ -133,6 +133,8 @@ static int scan_end(struct lb_scan *scan, const struct lb_event *e)
         if (rc == 0)
             rc = lb_scan_retire(scan, lb_low(invoke->time_ns, scan->slack));
     } else if (e->type != LB_EV_INFO) {
+        if (e->type == LB_EV_FAIL && (e->op == LB_OP_ACQUIRE || e->op == LB_OP_CLAIM))
+            scan->refused_ns = e->time_ns;
         scan->answered_low = lb_low(invoke->time_ns, scan->slack);
     }
     next_of_batch(scan);

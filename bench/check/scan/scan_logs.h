@@ -1,5 +1,5 @@
-/* Reading the logs of a history into a case: scan_logs.c, scan_lock.c, scan_queue.c, scan_items.c,
- * ids.c, world.c, stalls.c. Private to bench/check.
+/* Reading the logs of a history into a case: scan_logs.c, scan_lock.c, grants.c, scan_queue.c,
+ * scan_items.c, ids.c, world.c, stalls.c. Private to bench/check.
  */
 #ifndef LB_SCAN_LOGS_H
 #define LB_SCAN_LOGS_H
@@ -47,7 +47,7 @@ struct lb_scan {
     bool is_mixed;    /* two grants at a time differed in permits or mode */
     bool is_waiting;
     uint32_t wait_object, wait_event;
-    uint64_t wait_ns;
+    uint64_t wait_ns, refused_ns; /* since then; of the last try that was refused */
     bool has_ticket;
     struct lb_waiter ticket; /* the place in line, while it has_ticket */
     uint64_t alive_ns;       /* when its last try, or its enqueue, was asked for */
@@ -128,6 +128,32 @@ int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
  * of its end; end NULL: it was never answered. */
 int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
                   const struct lb_event *end, int type);
+/* --- the open grants of a log: grants.c --- */
+
+static inline struct lb_open *lb_grant_at(const struct lb_scan *scan, uint32_t i)
+{
+    return i == LB_NONE ? NULL : (struct lb_open *)scan->grants.items + i;
+}
+static inline uint64_t lb_token_of(const struct lb_case *c, size_t hold)
+{
+    return c->has_tokens ? ((const uint64_t *)c->tokens.items)[hold] : 0;
+}
+/* Takes a grant off its list, and off the pile when it lies on top. */
+void lb_grant_close(struct lb_scan *scan, uint32_t i);
+/* Its core ends at a time. */
+void lb_grant_end(struct lb_scan *scan, struct lb_open *grant, uint64_t low);
+bool lb_holds_alike(const struct lb_case *c, uint32_t hold, uint32_t other);
+/* Are they the permits and the mode that a release names? */
+bool lb_fits_words(const struct lb_hold *hold, const struct lb_event *invoke);
+/* The grant that a release or renewal of this resource speaks of; LB_NONE: there is none, or it
+ * names the token of one that is closed. */
+uint32_t lb_grant_find(const struct lb_scan *scan, const struct lb_event *invoke);
+/* A release that does not say which of several grants it is of: it may have ended any. */
+void lb_grant_end_any(struct lb_scan *scan, uint32_t number);
+/* A renewal that does not say which of several grants it is of. None is certain to be prolonged,
+ * and each may be; of a refused one, none is certain to go on. */
+bool lb_grant_renews_any(struct lb_scan *scan, uint32_t number, bool is_refused);
+
 /* --- waits and lines: scan_line.c --- */
 
 void lb_scan_wait_begin(struct lb_scan *scan);
