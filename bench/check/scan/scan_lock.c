@@ -284,7 +284,7 @@ static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int typ
 
 /* --- releases --- */
 
-/* What the worker may have of the resource without an answer, and has not given back; NULL. */
+/* A grant of unknown outcome of the resource that its worker has not given back; NULL: none. */
 static struct lb_unknown_grant *unknown_grant(const struct lb_scan *scan, uint32_t resource)
 {
     struct lb_unknown_grant *unknown = scan->c->unknown_grants.items;

@@ -222,15 +222,15 @@ uint64_t lb_first_try(const struct lb_case *c, uint32_t dead_log, uint32_t objec
 /* So long a server may take to notice that a client is gone. */
 #define LB_NOTICED_NS UINT64_C(1000000000)
 
-/* From one time until another, nobody is known to have had the resource, or the item of that class,
- * of a dead worker. Others could have it again from a time on. */
+/* From one time until another, no worker is known to have had the resource, or the item of that
+ * class, of a dead worker. Others could have it again from a time on. */
 struct lb_recovery_wait {
     uint64_t again, from, until, bound_ns;
     uint32_t object;
 };
 
 /* Is it beyond the bound, as lb_is_late says? If tries of unknown outcome may have had it, one
- * after the other, so that nobody waited for so long, the guarantee is in doubt. tries.c. */
+ * after the other, and no wait between them was that long, the guarantee is in doubt. tries.c. */
 bool lb_is_late_recovery(struct lb_case *c, enum lb_guarantee guarantee,
                          const struct lb_recovery_wait *wait);
 int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
