@@ -140,6 +140,9 @@ static void give_verdicts(struct lb_case *c)
             snprintf(overruled, sizeof overruled, "%s", dropped);
         else if (kind->overrule != NULL)
             kind->overrule(c, overruled, sizeof overruled);
+        else if (kind->is_within_class && c->classes_differ && finding->n_violations > 0)
+            snprintf(overruled, sizeof overruled,
+                     "items of several classes: each class may have keys and limits of its own");
         if (overruled[0] != '\0') {
             finding->n_violations = 0;
             finding->n_witnesses = 0;

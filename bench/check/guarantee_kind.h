@@ -15,6 +15,8 @@ struct lb_guarantee_kind {
     bool is_last;
     /* The shortcut for calm locks (lock_calm.c) gives judge_lock's findings, too. */
     bool has_shortcut;
+    /* Items of several classes may be judged apart: a violation among all of them may be none. */
+    bool is_within_class;
     /* A history without a grant can show that it held. */
     bool needs_no_grant;
     /* Why it is not tested where the test found nothing to look at. */

@@ -176,6 +176,8 @@ my @cases = (
     ['fenced_answered_right.jsonl', 0, '... of one write, and not of the other', @mutex, '--claims', 'fenced'],
     ['unique_put_together.jsonl', 0, 'a put of two items is refused for one of them'],
     ['unique_put_twice_together.jsonl', 0, 'or since they have one key'],
+    ['unique_one_class.jsonl', 1, 'two unfinished items of one key'],
+    ['unique_two_classes.jsonl', 5, 'but each class may have keys of its own'],
     ['uncertain_recovery.jsonl', 0, 'an uncertain clock makes no recovery late', @mutex, @recovery, '--uncertainty', '1s'],
     ['uncertain_progress.jsonl', 5, 'and no wait long', @mutex, @progress, '--uncertainty', '1s'],
     ['uncertain_end.jsonl', 1, 'nor does it hide a lock that is never given back', @mutex, '--claims', 'exclusive', '--uncertainty', '1us'],

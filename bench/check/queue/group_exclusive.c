@@ -28,5 +28,5 @@ static const char *cannot_say(const struct lb_case *c)
     return c->model->groups == 0 ? "the history does not say which items are of one group" : NULL;
 }
 
-const struct lb_guarantee_kind lb_guarantee_group_exclusive = {.cannot_say = cannot_say,
-                                                               .nothing = "nothing was claimed"};
+const struct lb_guarantee_kind lb_guarantee_group_exclusive = {
+    .is_within_class = true, .cannot_say = cannot_say, .nothing = "nothing was claimed"};

@@ -29,5 +29,6 @@ static const char *cannot_say(const struct lb_case *c)
 }
 
 const struct lb_guarantee_kind lb_guarantee_key_limit = {
+    .is_within_class = true,
     .cannot_say = cannot_say,
     .nothing = "as many items of a key as the file allows were never in hand together"};

@@ -316,6 +316,7 @@ static const char *cannot_say(const struct lb_case *c)
 }
 
 const struct lb_guarantee_kind lb_guarantee_rate = {
+    .is_within_class = true,
     .judge_queue = judge_rate,
     .cannot_say = cannot_say,
     .nothing = "no worker asked for an item while as many were begun as the limit allows"};

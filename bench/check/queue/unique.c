@@ -299,5 +299,8 @@ static const char *cannot_say(const struct lb_case *c)
                                                : NULL;
 }
 
-const struct lb_guarantee_kind lb_guarantee_unique = {
-    .judge_queue = judge, .is_last = true, .cannot_say = cannot_say, .nothing = "nothing was put"};
+const struct lb_guarantee_kind lb_guarantee_unique = {.is_within_class = true,
+                                                      .judge_queue = judge,
+                                                      .is_last = true,
+                                                      .cannot_say = cannot_say,
+                                                      .nothing = "nothing was put"};
