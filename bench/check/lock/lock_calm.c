@@ -333,6 +333,7 @@ static void conclude(const struct calm *calm)
 {
     struct lb_case *c = calm->c;
     struct lb_measures *measures = &c->out->measures;
+    const uint64_t n_before = measures->n_holds; /* of the other part */
     for (size_t i = 0; i < c->history->n_logs; i++) {
         const struct reader *reader = &calm->readers[i];
         if (calm->warm_ns > 0) /* nothing counts that came before */
@@ -348,7 +349,7 @@ static void conclude(const struct calm *calm)
         measures->longest_wait_ns = calm->longest_ns;
     measures->n_refusals += calm->n_refusals;
     measures->n_refusals_unjustified += calm->n_unjustified;
-    lb_finding_of(c, LB_G_PROGRESS)->n_tested = measures->n_holds + calm->n_unanswered;
+    lb_finding_of(c, LB_G_PROGRESS)->n_tested += measures->n_holds - n_before + calm->n_unanswered;
     lb_finding_of(c, LB_G_EXCLUSIVE)->n_tested = measures->n_holds;
     lb_finding_of(c, LB_G_OWNER_RELEASE)->n_tested += calm->n_releases;
 }
