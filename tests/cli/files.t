@@ -201,12 +201,14 @@ for my $file (@examples) {
     my ($status, $out, $err) = lockbench('compare', '-s', "$first,$second", @short);
     my $json = eval { decode_json($out) } // {};
     my @names = map { $_->{strategy} } @{ $json->{cells} // [] };
-    is_deeply(\@names, ["good-lock($first)", "good-lock($second)"], 'two files of one name are told apart by their paths')
+    # A long path is told by its end.
+    my $named = sub { join ' ', map { s{\(.*/}{(}r } @{ $_[0] } };
+    is($named->(\@names), 'good-lock(first.sql) good-lock(second.sql)', 'two files of one name are told apart by their paths')
         or diag $err;
     my $mine = spew('row-lock.sql', $text =~ s/^-- strategy: .*/-- strategy: lease-upsert/mr);
     (undef, $out) = lockbench('compare', '-s', "lease-upsert,$mine", @short);
     @names = map { $_->{strategy} } @{ (eval { decode_json($out) } // {})->{cells} // [] };
-    is_deeply(\@names, ['lease-upsert', "lease-upsert($mine)"], "a built-in's name stays its own");
+    is($named->(\@names), 'lease-upsert lease-upsert(row-lock.sql)', "a built-in's name stays its own");
     ($status, undef, $err) = lockbench('compare', '-s', "$first,$first", @short);
     is($status, 2, 'one file twice is a mistake');
     like($err, qr/^lockbench: option -s: \Q$first\E is given twice$/, '... and named');
