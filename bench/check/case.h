@@ -105,8 +105,9 @@ struct lb_world_event {
 
 struct lb_waiter {
     uint64_t ticket;
-    uint64_t low;  /* earliest time of its grant, or of its leaving the line */
-    uint64_t high; /* latest time of its grant; LB_NEVER: none */
+    uint64_t drawn; /* earliest time of the request for it */
+    uint64_t low;   /* earliest time of its grant, or of its leaving the line */
+    uint64_t high;  /* latest time of its grant; LB_NEVER: none */
     uint32_t resource, log, event;
     uint32_t grant; /* event of the grant's ok; LB_NONE */
     bool is_shared;

@@ -84,7 +84,8 @@ static void agree(void **state)
     if (n_untold > 0)
         printf("# %s: of %llu illegal histories the judge could not tell\n", shape->name,
                (unsigned long long)n_untold);
-    if (!tally_is_fair(&tally) || is_commoner(n_untold, tally.n, 100))
+    /* Drawn tickets often contradict the order of their draws. */
+    if (!tally_is_fair(&tally) || is_commoner(n_untold, tally.n, shape->tickets ? 10 : 100))
         fail_msg("%s: the histories are too one-sided to tell", shape->name);
 }
 

@@ -3,7 +3,9 @@
  * Grant b overtook waiter a iff a's ticket is smaller and b was certainly granted before a: b's
  * acquire was answered before the request of a's granted one (tries that were refused do not count:
  * a waits until it is granted, gives up, or its outcome becomes unknown). Tickets are given in
- * order, so a was in line before b, at any times of their answers.
+ * order, so a was in line before b, at any times of their answers. They may start again when
+ * the line is empty: then the waiters before and after that moment are judged apart. Where tickets
+ * contradict the order of their draws otherwise, they say nothing.
  *
  * Allowed overtakes: a resource of capacity K admits the first K in line at any time, so b breaks
  * the order iff it passed a waiter and at least K with smaller tickets were still in line, waiting
@@ -258,7 +260,7 @@ static void note_doubt(struct line *line)
                                     "part for readers or permits on a capacity above 1";
 }
 
-/* The waiters of one resource: keys[0..n). */
+/* Waiters of one resource, of whom some were always in line: keys[0..n). */
 static int judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
 {
     const struct lb_waiter *waiters = c->waiters.items;
@@ -331,6 +333,69 @@ static void find_suspects(const struct lb_case *c, const struct lb_key *keys, ui
     }
 }
 
+/* By when it was granted, or left. */
+static uint64_t gone_by(const struct lb_waiter *w)
+{
+    return w->high != LB_NEVER ? w->high : w->low;
+}
+
+/* Was a ticket drawn that is smaller than one that had certainly been drawn before? by_low,
+ * by_high: waiters by the request for their tickets, and by its answer. */
+static bool contradicts(const struct lb_case *c, const struct lb_key *by_low,
+                        const struct lb_key *by_high, size_t n)
+{
+    const struct lb_waiter *waiters = c->waiters.items;
+    int64_t largest = INT64_MIN;
+    for (size_t i = 0, next = 0; i < n; i++) {
+        const struct lb_waiter *w = &waiters[by_low[i].index];
+        for (; next < n && by_high[next].key < by_low[i].key; next++)
+            if ((int64_t)waiters[by_high[next].index].ticket > largest)
+                largest = (int64_t)waiters[by_high[next].index].ticket;
+        if ((int64_t)w->ticket < largest)
+            return true;
+    }
+    return false;
+}
+
+static int judge_busy(struct lb_case *c, const struct lb_key *by_low, struct lb_key *by_high,
+                      size_t n)
+{
+    const struct lb_waiter *waiters = c->waiters.items;
+    for (size_t i = 0; i < n; i++) {
+        const struct lb_waiter *w = &waiters[by_low[i].index];
+        uint64_t answer_ns = lb_case_event(c, w->log, w->event)->time_ns;
+        by_high[i] = (struct lb_key){.key = lb_high(answer_ns, lb_slack(c, w->log)),
+                                     .index = by_low[i].index};
+    }
+    if (lb_sort(by_high, n) != 0)
+        return lb_out_of_memory(c);
+    if (!contradicts(c, by_low, by_high, n))
+        return judge_line(c, by_low, n);
+    c->doubt[LB_G_FIFO] = "a ticket was smaller than one that was drawn before, while workers were "
+                          "in line";
+    return 0;
+}
+
+/* The waiters of one resource. Sorts keys. */
+static int judge_resource(struct lb_case *c, struct lb_key *keys, size_t n)
+{
+    const struct lb_waiter *waiters = c->waiters.items;
+    struct lb_key *by_high = malloc(n * sizeof *by_high);
+    uint64_t gone = 0;
+    for (size_t i = 0; i < n; i++)
+        keys[i].key = waiters[keys[i].index].drawn;
+    int rc = by_high == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
+    for (size_t first = 0, end = 0; first < n && rc == 0; first = end) {
+        do {
+            const struct lb_waiter *w = &waiters[keys[end++].index];
+            gone = gone_by(w) > gone ? gone_by(w) : gone;
+        } while (end < n && keys[end].key <= gone);
+        rc = judge_busy(c, keys + first, by_high, end - first);
+    }
+    free(by_high);
+    return rc;
+}
+
 int lb_judge_lock_fifo(struct lb_case *c)
 {
     size_t n = c->waiters.n, n_suspects = 0;
@@ -360,7 +425,7 @@ int lb_judge_lock_fifo(struct lb_case *c)
         size_t first = i;
         while (i < n_suspects && keys[i].key == keys[first].key)
             i++;
-        rc = judge_line(c, keys + first, i - first);
+        rc = judge_resource(c, keys + first, i - first);
     }
     free(keys);
     free(largest);

@@ -275,6 +275,7 @@ static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int typ
     scan->alive_ns = scan->invoke->time_ns;
     scan->ticket =
         (struct lb_waiter){.ticket = end->value,
+                           .drawn = lb_low(scan->invoke->time_ns, scan->slack),
                            .resource = end->object,
                            .log = scan->log,
                            .event = scan->index,

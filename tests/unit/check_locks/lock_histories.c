@@ -71,7 +71,7 @@ static bool take(struct worker *w)
                                           : 8;
     int committed = shape->sessions && chance(w->random, 20) ? LB_EVF_COMMITTED : 0;
     if (shape->tickets) {
-        held.token = draw_token(w);
+        held.token = chance(w->random, 98) ? 10 + (uint32_t)(w->now / shape->tick) : draw_token(w);
         held.flags |= LB_EVF_TOKEN;
         operate(w, LB_OP_ENQUEUE, LB_EV_OK, LB_OK, &held, 0, 0, 0);
         held.token = 0;

@@ -357,6 +357,26 @@ uint64_t tickets[BRUTE_OPS];
 
 static bool ticket_shared[BRUTE_OPS];
 
+static uint64_t asked[BRUTE_OPS], gone[BRUTE_OPS]; /* for a ticket; granted, or given up */
+
+static uint32_t busy[BRUTE_OPS]; /* the time without an empty line that it belongs to */
+
+static void find_busy(void)
+{
+    uint64_t last = 0;
+    bool is_numbered[BRUTE_OPS] = {false};
+    for (uint32_t n = 0, number = 0; n < n_tickets; n++) {
+        uint32_t first = UINT32_MAX;
+        for (uint32_t i = 0; i < n_tickets; i++)
+            if (!is_numbered[i] && (first == UINT32_MAX || asked[i] < asked[first]))
+                first = i;
+        number += n > 0 && asked[first] > last;
+        last = gone[first] > last ? gone[first] : last;
+        is_numbered[first] = true;
+        busy[first] = number;
+    }
+}
+
 static bool step_line(const struct brute *b, const struct brute_op *op, uint64_t *state)
 {
     const struct shape *shape = b->context;
@@ -369,7 +389,7 @@ static bool step_line(const struct brute *b, const struct brute_op *op, uint64_t
         return false;
     for (uint32_t i = 0; i < n_tickets; i++) {
         uint64_t s = *state >> 2 * i & 3;
-        if (tickets[i] >= tickets[op->who] || s == 2)
+        if (tickets[i] >= tickets[op->who] || s == 2 || busy[i] != busy[op->who])
             continue;
         ahead++;
         waiting += s == 0;
@@ -395,6 +415,8 @@ static void translate_line(uint32_t log, uint32_t resource)
         bool here = invoke->object == resource;
         if (invoke->op == LB_OP_ENQUEUE && end != NULL && end->type == LB_EV_OK) {
             if (me != UINT32_MAX && !granted)
+                gone[me] = invoke->time_ns;
+            if (me != UINT32_MAX && !granted)
                 add_brute(LEAVE, me, invoke->time_ns, UINT64_MAX, true, 0, 0);
             me = UINT32_MAX;
             granted = false;
@@ -402,6 +424,8 @@ static void translate_line(uint32_t log, uint32_t resource)
                 continue;
             me = n_tickets++;
             tickets[me] = end->value;
+            asked[me] = invoke->time_ns;
+            gone[me] = UINT64_MAX;
             ticket_shared[me] = (end->flags & LB_EVF_SHARED) != 0;
         }
         if (me == UINT32_MAX)
@@ -410,8 +434,10 @@ static void translate_line(uint32_t log, uint32_t resource)
         if (invoke->op == LB_OP_ACQUIRE && here && ok && !granted) {
             add_brute(ACQUIRE, me, invoke->time_ns, end->time_ns, false, 0, 0);
             granted = true;
-        } else if (!granted &&
-                   (invoke->op == LB_OP_CANCEL || (end == NULL && invoke->op == LB_OP_ACQUIRE))) {
+            gone[me] = end->time_ns;
+        } else if (!granted && ((invoke->op == LB_OP_CANCEL && here) ||
+                                (end == NULL && invoke->op == LB_OP_ACQUIRE))) {
+            gone[me] = invoke->time_ns;
             add_brute(LEAVE, me, invoke->time_ns, UINT64_MAX, true, 0, 0);
             me = UINT32_MAX;
         } else if (granted && invoke->op == LB_OP_RELEASE && here) {
@@ -419,6 +445,7 @@ static void translate_line(uint32_t log, uint32_t resource)
             me = UINT32_MAX;
         }
         if (me != UINT32_MAX && end != NULL && end->type == LB_EV_INFO) {
+            gone[me] = granted ? gone[me] : invoke->time_ns;
             add_brute(LEAVE, me, invoke->time_ns, UINT64_MAX, true, 0, 0);
             me = UINT32_MAX;
         }
@@ -433,6 +460,7 @@ bool legal_line(const struct shape *shape)
         brute.n = n_tickets = 0;
         for (uint32_t log = 0; log < MAX_LOGS; log++)
             translate_line(log, resource);
+        find_busy();
         brute.step = step_line;
         brute.context = shape;
         if (!brute_legal(&brute))
