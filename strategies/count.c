@@ -83,6 +83,7 @@ int lb_count_items(const struct lb_strategy_plan *plan, struct lb_runner *runner
 }
 
 int lb_permits_ask(const struct lb_strategy_plan *plan, struct lb_runner *runner, uint32_t resource,
+                   int64_t clock_skew_ms,
                    int64_t *ret_free, struct lb_error *err)
 {
     static const char *const names[] = {"free"};
@@ -90,6 +91,7 @@ int lb_permits_ask(const struct lb_strategy_plan *plan, struct lb_runner *runner
     struct reading reading = {.names = names, .n = 1, .values = &free};
     struct lb_bag bag;
     lb_ordinary_fill_resource(&bag, plan, resource);
+    bag.value[LB_SLOT_NOW].integer += clock_skew_ms;
     int answer = read_row(runner, LB_S_PERMITS, &bag, &reading, err);
     if (answer == LB_BUSY || (answer == LB_OK && reading.found == 0))
         return lb_fail(err, LB_E_FILE, "%s:%d: permits must answer one row with a number, free",

@@ -88,6 +88,7 @@ struct lb_rows {
     size_t n_rows;
     size_t n_columns;
     int64_t n_changed; /* rows inserted, updated, deleted or merged; 0 for a plain SELECT */
+    bool changed_none; /* SELECT, UPDATE, DELETE: certainly no row, by triggers neither (SQLite) */
 };
 
 struct lb_conn; /* defined by each engine; the first member is struct lb_conn_head */

@@ -181,7 +181,7 @@ static int ask_when_quiet(struct lb_active_run *run, struct lb_error *err)
     for (uint32_t i = 0; i < run->plan.n_resources && rc == 0; i++) {
         int64_t n_free = 0;
         uint64_t from_ns = lb_now_ns();
-        rc = lb_permits_ask(&run->plan, &runner, i, &n_free, err);
+        rc = lb_permits_ask(&run->plan, &runner, i, 0, &n_free, err);
         uint64_t to_ns = lb_now_ns();
         if (rc == LB_OK)
             lb_log_append(&run->control_log,

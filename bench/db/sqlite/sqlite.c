@@ -506,8 +506,9 @@ static int sqlite_execute(struct lb_conn *conn, struct lb_stmt *stmt, const stru
         r = lb_fail(err, LB_E_MEMORY, "out of memory for a result of %zu rows", rows.n_rows);
     else if (code != SQLITE_DONE)
         r = outcome(conn, code, err); /* before the reset: sqlite3_errmsg is the last call's */
-    /* sqlite3_changes() is about the last statement that changed rows, maybe an earlier one. */
-    else if (!stmt->readonly && conn->api->total_changes64(conn->handle) != changes_before)
+    else if (stmt->readonly || conn->api->total_changes64(conn->handle) == changes_before)
+        rows.changed_none = true; /* by triggers and foreign keys neither */
+    else
         rows.n_changed = conn->api->changes64(conn->handle);
     code = conn->api->reset(handle);
     if (r == LB_OK && code != SQLITE_OK) /* the implicit commit of a statement with rows */

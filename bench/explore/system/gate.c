@@ -95,6 +95,16 @@ static bool found_something(const struct lb_rows *rows)
     return rows != NULL && (rows->n_rows > 0 || rows->n_changed > 0);
 }
 
+/* Did the engine say that the statement, or a trigger, changed no row? Not of an insert: it may
+ * have drawn a number. */
+static bool changed_none(const struct lb_task *task, const struct lb_rows *rows, const char *sql)
+{
+    static const char *const words[] = {"select", "with", "update", "delete", NULL};
+    return rows != NULL && rows->changed_none &&
+           lb_sql_begins(sql, task->testbed->db->dialect, words) &&
+           !lb_footprint_inserts(&task->testbed->tables, sql);
+}
+
 /* Rows were changed; within a transaction, so far only for itself. */
 static void count_change(struct lb_task *task)
 {
@@ -177,9 +187,13 @@ static void count_execute(struct lb_task *task, const struct lb_step *step, int 
     bool is_write = kind_of(testbed, step->sql, &touched) == LB_WRITE;
     if (task->tx_keeps_snapshot) /* which may be taken here, for any later read */
         touched.reads |= LB_ALL_TABLES;
-    if (answer == LB_OK && is_write && !found_something(rows) &&
-        leaves_nothing(task, &touched, step->sql))
+    if (answer == LB_OK && is_write && changed_none(task, rows, step->sql)) {
+        touched.reads |= touched.writes;
+        touched.writes = touched.commits = 0;
+    } else if (answer == LB_OK && is_write && !found_something(rows) &&
+               leaves_nothing(task, &touched, step->sql)) {
         touched.writes = 0;
+    }
     bool is_told = lb_task_tell_statement(task, step, answer, rows, &touched);
     note_claims(task, step, rows);
     if ((touched.commits & LB_BIT_ADVISORY) != 0)

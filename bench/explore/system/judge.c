@@ -325,7 +325,9 @@ static int ask_permits(struct lb_testbed *testbed, struct lb_error *err)
         return r;
     testbed->control.gate = testbed->clock != NULL ? &drain_gate : NULL;
     testbed->control.gate_arg = testbed;
-    r = lb_permits_ask(&testbed->strategy_plan, &runner, 0, &n_free, err);
+    lb_testbed_set_control(testbed);
+    r = lb_permits_ask(&testbed->strategy_plan, &runner, 0, testbed->control_actor.clock_skew_ms,
+                       &n_free, err);
     testbed->control.gate = NULL;
     lb_runner_release(&runner);
     uint64_t now_ns = testbed->counts_steps
