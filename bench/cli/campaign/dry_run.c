@@ -66,7 +66,7 @@ static int print_cells(const struct lb_report *report, bool by_budget, FILE *out
                                                {"scenario", false}, {"workers", true},
                                                {"runs", true},      {"each", false}};
     struct lb_table *table = lb_table_new(columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < report->n_cells && table != NULL; i++) {
+    for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
         char workers[32] = "", runs[32], each[400];
         bool is_skipped = cell->state == LB_CELL_SKIPPED;
@@ -85,7 +85,7 @@ static int print_cells(const struct lb_report *report, bool by_budget, FILE *out
         lb_table_add(table, is_skipped ? "0" : runs, LB_INK_PLAIN);
         lb_table_add(table, each, LB_INK_PLAIN);
     }
-    return table == NULL ? -1 : lb_table_show(table, 0, NULL, out, false);
+    return lb_table_show(table, 0, NULL, out, false);
 }
 
 /* "about 2 min 5 s", "at least 2 min 5 s, and until the backlogs are empty", ... Returns buf. */

@@ -152,8 +152,6 @@ static int print_table(FILE *out, const struct lb_age *age)
     columns[n++] = (struct lb_column){"exponent", false};
     columns[n++] = (struct lb_column){"at 1000000", true};
     struct lb_table *table = lb_table_new(columns, n);
-    if (table == NULL)
-        return -1;
     for (int s = 0; s < LB_AGED_STATES; s++)
         for (int op = 0; op < LB_AGE_OPS; op++) {
             const struct lb_age_curve *curve = &age->states[s].curves[op];

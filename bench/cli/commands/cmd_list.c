@@ -3,11 +3,8 @@
 #include "json_object.h"
 #include "list.h"
 #include "nearest.h"
-#include "table.h"
-#include "terminal.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* One kind of thing: how many columns, and the cells of row n; false: no such row. */
 struct listing {
@@ -136,26 +133,18 @@ static const struct listing listings[] = {
 };
 enum { LISTINGS = sizeof listings / sizeof listings[0] };
 
-/* On a terminal a line is at most as long as it is wide; elsewhere a row is one line, for grep. */
 static int print_text(const struct listing *listing, bool names)
 {
     static const char *const order[] = {"twin", "claims", "kind", "engines", NULL};
-    char cells[MOST_COLUMNS][CELL], hidden[100] = "";
-    unsigned width = lb_terminal_width(STDOUT_FILENO);
-    struct lb_table *table = lb_table_new(listing->columns, listing->n_columns);
+    char cells[MOST_COLUMNS][CELL];
+    struct lb_table *table = names ? NULL : lb_table_new(listing->columns, listing->n_columns);
     for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++) {
         if (names)
             puts(cells[0]);
-        for (size_t c = 0; c < listing->n_columns && table != NULL; c++)
+        for (size_t c = 0; c < listing->n_columns; c++)
             lb_table_add(table, cells[c], LB_INK_PLAIN);
     }
-    if (table != NULL && isatty(STDOUT_FILENO) == 1)
-        lb_table_wrap(table, width, order, hidden, sizeof hidden);
-    int rc = table == NULL || (!names && lb_table_print(table, stdout, false) != 0) ? -1 : 0;
-    if (rc == 0 && !names)
-        lb_print_hidden(stdout, hidden, width);
-    lb_table_free(table);
-    return rc;
+    return names ? 0 : lb_list_table(table, order);
 }
 
 /* A column's title as a key of JSON. */

@@ -4,7 +4,6 @@
 #include "append.h"
 #include "json_object.h"
 #include "regression.h"
-#include "table.h"
 #include "terminal.h"
 #include "views.h"
 
@@ -18,6 +17,13 @@ static const struct lb_column columns[] = {
     {"result", false}, {"started", false}, {"command", false},   {"cells", true},
     {"runs", true},    {"verdict", false}, {"strategies", false}};
 enum { COLUMNS = sizeof columns / sizeof columns[0], CELL = 600 };
+
+int lb_list_table(struct lb_table *table, const char *const *order)
+{
+    return isatty(STDOUT_FILENO) == 1
+               ? lb_table_show_wrapped(table, lb_terminal_width(STDOUT_FILENO), order, stdout)
+               : lb_table_show(table, 0, NULL, stdout, false);
+}
 
 static bool was_before(const struct lb_stored *result, size_t cell)
 {
@@ -82,21 +88,14 @@ static void take(const char *directory, const char *name, char cells[][CELL])
 static int print_table(const char *directory, char *const *names, long n)
 {
     static const char *const order[] = {"runs", "cells", "command", "started", NULL};
-    unsigned width = lb_terminal_width(STDOUT_FILENO);
-    char hidden[100] = "";
     struct lb_table *table = lb_table_new(columns, COLUMNS);
-    for (long i = 0; i < n && table != NULL; i++) {
+    for (long i = 0; i < n; i++) {
         char cells[COLUMNS][CELL] = {""};
         take(directory, names[i], cells);
         for (size_t c = 0; c < COLUMNS; c++)
             lb_table_add(table, cells[c], LB_INK_PLAIN);
     }
-    if (table != NULL && isatty(STDOUT_FILENO) == 1)
-        lb_table_wrap(table, width, order, hidden, sizeof hidden);
-    int rc = table == NULL || lb_table_print(table, stdout, false) != 0 ? -1 : 0;
-    lb_print_hidden(stdout, hidden, width);
-    lb_table_free(table);
-    return rc;
+    return lb_list_table(table, order);
 }
 
 static int print_json(const char *directory, char *const *names, long n)

@@ -127,8 +127,7 @@ static enum lb_ink ink_of(const struct lb_diff_row *row)
 }
 
 /* The rows that have figures, for every format. with_reason: behind the verdict. */
-static struct lb_table *diff_table(const struct lb_diff *diff, bool with_reason,
-                                   size_t *ret_n_shown)
+static struct lb_table *diff_table(const struct lb_diff *diff, bool with_reason)
 {
     static const struct lb_column columns[] = {
         {"strategy", false}, {"engine", false}, {"scenario", false},
@@ -136,8 +135,7 @@ static struct lb_table *diff_table(const struct lb_diff *diff, bool with_reason,
         {"ratio", true},     {"p", true},       {"verdict", false}};
     enum { COLUMNS = sizeof columns / sizeof columns[0] };
     struct lb_table *table = lb_table_new(columns, COLUMNS);
-    *ret_n_shown = 0;
-    for (size_t i = 0; i < diff->n_rows && table != NULL; i++) {
+    for (size_t i = 0; i < diff->n_rows; i++) {
         const struct lb_diff_row *row = &diff->rows[i];
         struct texts t;
         char verdict[300];
@@ -158,7 +156,6 @@ static struct lb_table *diff_table(const struct lb_diff *diff, bool with_reason,
                                             verdict};
         for (int c = 0; c < COLUMNS; c++)
             lb_table_add(table, cells[c], c == COLUMNS - 1 ? ink_of(row) : LB_INK_PLAIN);
-        (*ret_n_shown)++;
     }
     return table;
 }
@@ -205,15 +202,12 @@ static char *intervals_text(const struct lb_diff *diff, char *buf, size_t size)
 int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool terminal, unsigned width,
                  struct lb_error *err)
 {
-    size_t n_shown;
-    struct lb_table *table = diff_table(diff, false, &n_shown);
-    if (table == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_table *table = diff_table(diff, false);
     char text[500], intervals[100];
     print_head(diff, out, width);
     fputc('\n', out);
     static const char *const least[] = {"p", "engine", "metric", "scenario", "base", "new", NULL};
-    if (n_shown == 0)
+    if (lb_table_is_empty(table))
         lb_table_free(table);
     else if (lb_table_show(table, width, terminal ? least : NULL, out, color) != 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
@@ -304,11 +298,7 @@ int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err
     char text[300];
     summary(diff, text, sizeof text);
     fprintf(out, "**lockbench: %s** (threshold %.3g %%)\n\n", text, 100 * diff->options.threshold);
-    size_t n_shown;
-    struct lb_table *table = diff_table(diff, true, &n_shown);
-    int rc = table != NULL ? lb_table_markdown(table, out) : -1;
-    lb_table_free(table);
-    if (rc != 0)
+    if (lb_table_markdown(diff_table(diff, true), out) != 0)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     char intervals[100];
     fprintf(

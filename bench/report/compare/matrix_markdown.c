@@ -278,22 +278,19 @@ static bool print_group(FILE *out, const struct lb_matrix *matrix, const struct 
     struct lb_column *columns = calloc(matrix->n_columns + 1, sizeof *columns);
     char(*titles)[TITLE] = calloc(matrix->n_columns + 1, TITLE);
     struct lb_table *table = NULL;
-    bool is_begun = false;
     if (columns != NULL && titles != NULL)
         table = lb_table_new(columns, make_columns(matrix, group, columns, titles));
-    for (size_t row = 0; row < matrix->n_rows && table != NULL; row++) {
-        if (!is_in_group(group, matrix->rows[row]))
-            continue;
-        is_begun = true;
-        add_row(table, matrix, group, row, &notes);
-    }
+    for (size_t row = 0; row < matrix->n_rows && table != NULL; row++)
+        if (is_in_group(group, matrix->rows[row]))
+            add_row(table, matrix, group, row, &notes);
     bool complete = table != NULL && !notes.failed;
-    if (complete && is_begun) {
+    if (complete && !lb_table_is_empty(table)) {
         fprintf(out, "\n## %s\n\n", group->title);
         complete = lb_table_markdown(table, out) == 0;
         print_notes(out, &notes);
+    } else {
+        lb_table_free(table);
     }
-    lb_table_free(table);
     free(columns);
     free(titles);
     release_notes(&notes);

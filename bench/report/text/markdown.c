@@ -48,9 +48,9 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
 /* Writes the table, which may be NULL, and frees it. */
 static int finish(struct lb_table *table, const struct lb_sink_state *state)
 {
-    int rc = table != NULL ? lb_table_markdown(table, state->out) : -1;
-    lb_table_free(table);
-    return rc == 0 ? 0 : lb_fail(state->err, LB_E_MEMORY, "out of memory");
+    return lb_table_markdown(table, state->out) == 0
+               ? 0
+               : lb_fail(state->err, LB_E_MEMORY, "out of memory");
 }
 
 static int print_scenario(const struct lb_sink_state *state, const struct lb_cell *first)
@@ -62,7 +62,7 @@ static int print_scenario(const struct lb_sink_state *state, const struct lb_cel
             first->scenario.name);
     lb_markdown_text(out, first->scenario.question);
     fputs(first->scenario.question[0] != '\0' ? "\n\n" : "", out);
-    for (size_t i = 0; i < report->n_cells && table != NULL; i++)
+    for (size_t i = 0; i < report->n_cells; i++)
         if (lb_cell_same_question(&report->cells[i], first))
             add_row(table, &report->cells[i]);
     return finish(table, state);
@@ -84,9 +84,8 @@ static int print_batches(const struct lb_sink_state *state)
 
 static int print_waits(const struct lb_sink_state *state)
 {
-    size_t n;
-    struct lb_table *table = lb_text_wait_table(state->report, &n);
-    if (table != NULL && n == 0) {
+    struct lb_table *table = lb_text_wait_table(state->report);
+    if (lb_table_is_empty(table)) {
         lb_table_free(table);
         return 0;
     }
@@ -113,8 +112,7 @@ static int print_rank_table(const struct lb_sink_state *state, const struct lb_r
     lb_markdown_text(out, lb_servers_or_choice(table, rankings, text, sizeof text));
     fputs("\n\n", out);
     struct lb_table *ranks = lb_text_rank_table(table);
-    if (ranks != NULL)
-        lb_table_hide(ranks, "success/s"); /* it stands in the scenario's table */
+    lb_table_hide(ranks, "success/s"); /* it stands in the scenario's table */
     if (finish(ranks, state) != 0)
         return -1;
     fputc('\n', out);

@@ -51,9 +51,18 @@ void lb_table_free(struct lb_table *table)
     free(table);
 }
 
+bool lb_table_is_empty(const struct lb_table *table)
+{
+    return table != NULL && table->n_cells == 0 && !table->out_of_memory;
+}
+
 /* Takes the text, which may be NULL: out of memory. */
 static void take(struct lb_table *table, char *text, enum lb_ink ink, bool is_markup)
 {
+    if (table == NULL) {
+        free(text);
+        return;
+    }
     if (table->n_cells == table->room) {
         size_t room = table->room * 2 + 64;
         struct entry *cells = realloc(table->cells, room * sizeof *cells);
@@ -107,7 +116,7 @@ void lb_table_add_markup(struct lb_table *table, const char *text)
 
 void lb_table_hide(struct lb_table *table, const char *title)
 {
-    for (size_t c = 0; c < table->n_columns && c < MOST_COLUMNS; c++)
+    for (size_t c = 0; table != NULL && c < table->n_columns && c < MOST_COLUMNS; c++)
         if (strcmp(table->columns[c].title, title) == 0)
             table->hidden[c] = true;
 }
@@ -162,7 +171,7 @@ char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *
 {
     size_t width[MOST_COLUMNS], total = 0;
     buf[0] = '\0';
-    if (table->n_columns > MOST_COLUMNS)
+    if (table == NULL || table->n_columns > MOST_COLUMNS)
         return buf;
     measure(table, width);
     for (size_t c = 0; c < table->n_columns; c++)
@@ -243,7 +252,7 @@ static size_t sum_of(const struct lb_table *table, const size_t *width)
 char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
                     size_t size)
 {
-    size_t width[MOST_COLUMNS], least[MOST_COLUMNS], n = table->n_columns;
+    size_t width[MOST_COLUMNS], least[MOST_COLUMNS], n = table != NULL ? table->n_columns : 0;
     buf[0] = '\0';
     if (n > MOST_COLUMNS || n == 0)
         return buf;
@@ -296,8 +305,8 @@ static bool print_line(const struct lb_table *table, const struct entry *row, co
 
 int lb_table_print(const struct lb_table *table, FILE *out, bool color)
 {
-    size_t width[MOST_COLUMNS], n = table->n_columns;
-    if (table->out_of_memory || n == 0 || n > MOST_COLUMNS)
+    size_t width[MOST_COLUMNS], n = table != NULL ? table->n_columns : 0;
+    if (n == 0 || n > MOST_COLUMNS || table->out_of_memory)
         return -1;
     measure(table, width);
     for (size_t c = 0; c < n; c++)
@@ -326,16 +335,33 @@ int lb_table_print(const struct lb_table *table, FILE *out, bool color)
     return 0;
 }
 
+/* Writes the table, and below it the titles that were hidden, unless there are none; frees it. */
+static int show(struct lb_table *table, const char *hidden, unsigned width, FILE *out, bool color)
+{
+    char text[300];
+    int rc = lb_table_print(table, out, color);
+    lb_table_free(table);
+    snprintf(text, sizeof text, "(no room for %s: use a wider terminal, or --format json)", hidden);
+    if (hidden[0] != '\0')
+        lb_print_wrapped(out, text, 0, width);
+    return rc;
+}
+
 int lb_table_show(struct lb_table *table, unsigned width, const char *const *order, FILE *out,
                   bool color)
 {
     char hidden[200] = "";
     if (order != NULL)
         lb_table_fit(table, width, order, hidden, sizeof hidden);
-    int rc = lb_table_print(table, out, color);
-    lb_table_free(table);
-    lb_print_hidden(out, hidden, width);
-    return rc;
+    return show(table, hidden, width, out, color);
+}
+
+int lb_table_show_wrapped(struct lb_table *table, unsigned width, const char *const *order,
+                          FILE *out)
+{
+    char hidden[200];
+    lb_table_wrap(table, width, order, hidden, sizeof hidden);
+    return show(table, hidden, width, out, false);
 }
 
 void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned width)
@@ -392,11 +418,9 @@ static void markdown_cell(FILE *out, const char *text)
     }
 }
 
-int lb_table_markdown(const struct lb_table *table, FILE *out)
+static void print_markdown(const struct lb_table *table, FILE *out)
 {
     size_t n = table->n_columns;
-    if (table->out_of_memory)
-        return -1;
     for (size_t c = 0; c < n; c++)
         if (!is_hidden(table, c))
             markdown_cell(out, table->columns[c].title);
@@ -417,13 +441,13 @@ int lb_table_markdown(const struct lb_table *table, FILE *out)
         }
         fputs("|\n", out);
     }
-    return 0;
 }
 
-void lb_print_hidden(FILE *out, const char *titles, unsigned width)
+int lb_table_markdown(struct lb_table *table, FILE *out)
 {
-    char text[300];
-    snprintf(text, sizeof text, "(no room for %s: use a wider terminal, or --format json)", titles);
-    if (titles[0] != '\0')
-        lb_print_wrapped(out, text, 0, width);
+    bool is_whole = table != NULL && !table->out_of_memory;
+    if (is_whole)
+        print_markdown(table, out);
+    lb_table_free(table);
+    return is_whole ? 0 : -1;
 }

@@ -16,9 +16,12 @@ struct lb_column {
 
 struct lb_table;
 
-/* columns is borrowed. NULL: out of memory. */
+/* columns is borrowed. NULL: out of memory, which all functions below accept: those that write a
+ * table then return -1. */
 struct lb_table *lb_table_new(const struct lb_column *columns, size_t n_columns);
 void lb_table_free(struct lb_table *table);
+/* True if no cell was added, and memory did not run out. */
+bool lb_table_is_empty(const struct lb_table *table);
 /* Adds the next cell, row by row; text is copied. Out of memory is remembered: see lb_table_print.
  */
 void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink);
@@ -40,9 +43,9 @@ void lb_table_add_time(struct lb_table *table, uint64_t ns);
 void lb_table_add_markup(struct lb_table *table, const char *text);
 /* Hides a column, by its title. */
 void lb_table_hide(struct lb_table *table, const char *title);
-/* Writes it as Markdown; -1 if memory ran out. Markup characters are escaped; a line feed in a
- * title begins a new line in its cell. */
-int lb_table_markdown(const struct lb_table *table, FILE *out);
+/* Writes it as Markdown, and frees it; -1 if memory ran out. Markup characters are escaped; a line
+ * feed in a title begins a new line in its cell. */
+int lb_table_markdown(struct lb_table *table, FILE *out);
 /* Writes it, two blanks between the columns, no trailing blanks; -1 if memory ran out. */
 int lb_table_print(const struct lb_table *table, FILE *out, bool color);
 
@@ -51,8 +54,9 @@ int lb_table_print(const struct lb_table *table, FILE *out, bool color);
 int lb_table_show(struct lb_table *table, unsigned width, const char *const *order, FILE *out,
                   bool color);
 
-/* Under a table: what lb_table_fit hid, unless that is nothing. */
-void lb_print_hidden(FILE *out, const char *titles, unsigned width);
+/* The same for prose, with lb_table_wrap. */
+int lb_table_show_wrapped(struct lb_table *table, unsigned width, const char *const *order,
+                          FILE *out);
 
 /* text in ink, or plain if not color. */
 void lb_print_ink(FILE *out, const char *text, enum lb_ink ink, bool color);

@@ -257,11 +257,7 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     for (size_t i = 0; i < report->n_cells; i++)
         has_others |= lb_cell_same_question(&report->cells[i], first) &&
                       report->cells[i].state != LB_CELL_SKIPPED;
-    if (rows == NULL || table == NULL) {
-        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
-        goto out;
-    }
-    for (size_t i = 0; i < report->n_cells; i++) {
+    for (size_t i = 0; i < report->n_cells && rows != NULL; i++) {
         const struct lb_cell *cell = &report->cells[i];
         if (!lb_cell_same_question(cell, first) || (cell->state == LB_CELL_SKIPPED && has_others))
             continue;
@@ -274,7 +270,8 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
         if (row->summary.successes_per_s > best)
             best = row->summary.successes_per_s;
     }
-    qsort(rows, n, sizeof *rows, compare_rows);
+    if (n > 0)
+        qsort(rows, n, sizeof *rows, compare_rows);
     fputc('\n', state->out);
     lb_text_say(state, 0, "%.*s%s%s", (int)lb_scenario_base(first->scenario.name),
                 first->scenario.name, first->scenario.question[0] != '\0' ? ": " : "",
@@ -284,12 +281,10 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
         add_row(table, &layout, &rows[i], best, state);
     /* Files and pipes get all of it; on a terminal lines that wrap are no table. */
     static const char *const least[] = {"", "fair", "cpu", "p95", "max", "tries", "engine", NULL};
-    if (lb_table_show(table, state->width, state->terminal ? least : NULL, state->out,
-                      state->color) != 0)
+    int rc = lb_table_show(table, state->width, state->terminal ? least : NULL, state->out,
+                           state->color);
+    if (rc != 0 || rows == NULL)
         state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
-    table = NULL;
-out:
-    lb_table_free(table);
     free(rows);
 }
 

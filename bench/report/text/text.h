@@ -62,8 +62,8 @@ void lb_text_untested(const struct lb_sink_state *state);
 int lb_text_answer(const struct lb_sink_state *state, bool *ret_answered);
 /* Waits by tenant and by priority, if items have these. 0, or -1 when memory ran out. */
 int lb_text_waits(const struct lb_sink_state *state);
-/* Its rows, for every format, and how many there are. The caller frees it; NULL: out of memory. */
-struct lb_table *lb_text_wait_table(const struct lb_report *report, size_t *ret_n);
+/* Its rows, for every format. The caller frees it; NULL: out of memory. */
+struct lb_table *lb_text_wait_table(const struct lb_report *report);
 /* Of a plan: violations, what could not be run and why, and where it is stored. */
 void lb_text_problems(const struct lb_sink_state *state);
 

@@ -108,8 +108,6 @@ static int print_rows(const struct lb_sink_state *state, const struct view *view
     if (is_of_servers)
         head[0].title = "server";
     struct rows rows = {.table = lb_table_new(head, COLUMNS), .n_total = view->rates->n};
-    if (rows.table == NULL)
-        return -1;
     take_rows(&rows, view, view->order);
     if (view->order != view->rates)
         take_rows(&rows, view, view->rates);

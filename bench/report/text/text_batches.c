@@ -21,7 +21,7 @@ static void add_row(struct lb_table *table, const struct lb_batch_row *row)
 struct lb_table *lb_text_batch_table(const struct lb_batches *batches)
 {
     struct lb_table *table = lb_table_new(columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < batches->n && table != NULL; i++)
+    for (size_t i = 0; i < batches->n; i++)
         add_row(table, &batches->rows[i]);
     return table;
 }
@@ -35,8 +35,6 @@ int lb_text_batches(const struct lb_sink_state *state)
         return 0;
     struct lb_table *table = lb_text_batch_table(&batches);
     lb_batches_release(&batches);
-    if (table == NULL)
-        return -1;
     static const char *const order[] = {"engine", NULL};
     fputs("\nBy items per claim\n", state->out);
     int rc = lb_table_show(table, state->width, order, state->out, state->color);

@@ -56,8 +56,6 @@ static int print_table(const struct lb_sink_state *state, const struct line *lin
     if (has_waits)
         columns[n_columns++] = (struct lb_column){"sessions seen", false};
     struct lb_table *table = lb_table_new(columns, n_columns);
-    if (table == NULL)
-        return -1;
     for (size_t i = 0; i < n; i++) {
         char text[300];
         lb_text_add_cell(table, lines[i].cell);

@@ -80,19 +80,15 @@ int lb_text_faults(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
     struct lb_table *table = lb_table_new(columns, COLUMNS);
-    size_t n = 0;
-    if (table == NULL)
-        return -1;
-    for (size_t i = 0; i < report->n_cells; i++) {
-        if (!is_wanted(&report->cells[i]))
-            continue;
-        add_row(table, &report->cells[i]);
-        n++;
-    }
+    for (size_t i = 0; i < report->n_cells; i++)
+        if (is_wanted(&report->cells[i]))
+            add_row(table, &report->cells[i]);
     int rc = 0;
-    if (n > 0) {
+    if (lb_table_is_empty(table)) {
+        lb_table_free(table);
+    } else {
         fputs("\nfaults\n", state->out);
-        rc = lb_table_print(table, state->out, state->color);
+        rc = lb_table_show(table, 0, NULL, state->out, state->color);
         lb_text_say(
             state, 0,
             "deaths: holds, and items in hand, of workers that died; stuck: items that no worker "
@@ -105,6 +101,5 @@ int lb_text_faults(const struct lb_sink_state *state)
     }
     for (size_t i = 0; i < report->n_cells; i++)
         print_migrations(state, &report->cells[i]);
-    lb_table_free(table);
     return rc;
 }

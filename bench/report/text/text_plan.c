@@ -13,6 +13,11 @@ static int out_of_memory(struct lb_sink_state *state)
     return lb_fail(state->err, LB_E_MEMORY, "out of memory");
 }
 
+static int show(struct lb_sink_state *state, struct lb_table *table)
+{
+    return lb_table_show(table, 0, NULL, state->out, state->color) != 0 ? out_of_memory(state) : 0;
+}
+
 /* --- the sweep --- */
 
 /* Median of the valid runs at one number of workers, and how many there are. */
@@ -38,8 +43,6 @@ static int print_points(struct lb_sink_state *state, const struct lb_plan *plan)
         {"workers", true}, {"runs", true},  {"success/s", true}, {"least", true},
         {"most", true},    {"curve", true}, {"95 %", false}};
     struct lb_table *table = lb_table_new(columns, sizeof columns / sizeof columns[0]);
-    if (table == NULL)
-        return out_of_memory(state);
     for (size_t l = 0; l < plan->question->n_levels; l++) {
         uint64_t workers = plan->question->levels[l];
         struct lb_estimate median, curve;
@@ -67,9 +70,7 @@ static int print_points(struct lb_sink_state *state, const struct lb_plan *plan)
                  lb_format_count(curve.interval.high, high, sizeof high));
         lb_table_add(table, text, LB_INK_DIM);
     }
-    int rc = lb_table_print(table, state->out, state->color);
-    lb_table_free(table);
-    return rc != 0 ? out_of_memory(state) : 0;
+    return show(state, table);
 }
 
 /* The medians over the curve. */
@@ -128,8 +129,6 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
     own[3].title = name;
     own[5].title = plan->question->slo.text;
     struct lb_table *table = lb_table_new(own, sizeof own / sizeof own[0]);
-    if (table == NULL)
-        return out_of_memory(state);
     fputc('\n', state->out);
     for (size_t i = 0; i < plan->n_trials; i++) {
         const struct lb_trial *trial = &plan->trials[i];
@@ -152,9 +151,7 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
     }
     if (!plan->need.is_asked) /* all have the same number */
         lb_table_hide(table, "workers");
-    int rc = lb_table_print(table, state->out, state->color);
-    lb_table_free(table);
-    return rc != 0 ? out_of_memory(state) : 0;
+    return show(state, table);
 }
 
 /* --- the answers --- */

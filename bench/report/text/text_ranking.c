@@ -43,7 +43,7 @@ static void print_beside(const struct lb_sink_state *state, const struct lb_rank
 struct lb_table *lb_text_rank_table(const struct lb_rank_table *ranks)
 {
     struct lb_table *table = lb_table_new(columns, COLUMNS);
-    for (size_t i = 0; i < ranks->n && table != NULL; i++)
+    for (size_t i = 0; i < ranks->n; i++)
         add_row(table, ranks, &ranks->ranks[i]);
     return table;
 }
@@ -55,8 +55,6 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
     struct lb_table *table = lb_text_rank_table(ranks);
     char text[LB_RANK_TEXT];
     const struct lb_cell *first = ranks->ranks[0].cell;
-    if (table == NULL)
-        return -1;
     fprintf(state->out, "\n%s %s on %s, %zu round%s\n", lb_rank_question(ranks, text, sizeof text),
             first->scenario.name, first->engine, ranks->n_rounds, ranks->n_rounds == 1 ? "" : "s");
     lb_print_wrapped(state->out, lb_rank_answer(ranks, LB_RANK_RATE, text, sizeof text), 2,

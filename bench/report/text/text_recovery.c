@@ -109,17 +109,12 @@ static int print_commented(const struct lb_table *table, FILE *out)
 int lb_text_recovery(const struct lb_report *report, FILE *out)
 {
     struct lb_table *table = lb_table_new(columns, COLUMNS);
-    size_t n = 0;
-    if (table == NULL)
-        return -1;
     for (size_t i = 0; i < report->n_cells; i++) {
         struct sums sums = sums_of(&report->cells[i]);
-        if (sums.deaths == 0)
-            continue;
-        add_row(table, &report->cells[i], &sums);
-        n++;
+        if (sums.deaths > 0)
+            add_row(table, &report->cells[i], &sums);
     }
-    int rc = n > 0 ? print_commented(table, out) : 0;
+    int rc = lb_table_is_empty(table) ? 0 : print_commented(table, out);
     lb_table_free(table);
     return rc;
 }

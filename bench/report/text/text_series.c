@@ -104,8 +104,6 @@ static int print_phases(const struct lb_sink_state *state, const struct lb_outco
         {"phase", false}, {"length", true}, {"arrivals/s", true},    {"success/s", true},
         {"p50", true},    {"p99", true},    {"most not done", true}, {"most dead rows", true}};
     struct lb_table *table = lb_table_new(columns, sizeof columns / sizeof columns[0]);
-    if (table == NULL)
-        return -1;
     for (uint32_t i = 0; i < run->config.n_stages; i++) {
         const struct lb_stage_figures *figures = &run->stages[i];
         double seconds = (double)figures->length_ns / 1e9;
@@ -125,9 +123,7 @@ static int print_phases(const struct lb_sink_state *state, const struct lb_outco
         add_most(table, run, i, LB_G_BACKLOG);
         add_most(table, run, i, LB_G_DEAD_ROWS);
     }
-    int rc = lb_table_print(table, state->out, state->color);
-    lb_table_free(table);
-    return rc;
+    return lb_table_show(table, 0, NULL, state->out, state->color);
 }
 
 int lb_text_phases(const struct lb_sink_state *state)

@@ -40,28 +40,24 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell, enum lb_
     lb_table_add(table, text, LB_INK_PLAIN);
 }
 
-struct lb_table *lb_text_wait_table(const struct lb_report *report, size_t *ret_n)
+struct lb_table *lb_text_wait_table(const struct lb_report *report)
 {
     struct lb_table *table = lb_table_new(columns, sizeof columns / sizeof columns[0]);
     struct lb_cell_waits waits;
-    *ret_n = 0;
-    for (enum lb_waits_by by = 0; by < LB_WAITS_BY && table != NULL; by++)
+    for (enum lb_waits_by by = 0; by < LB_WAITS_BY; by++)
         for (size_t i = 0; i < report->n_cells; i++)
-            for (size_t k = 0; lb_waits_of(&report->cells[i], by, k, &waits); k++) {
+            for (size_t k = 0; lb_waits_of(&report->cells[i], by, k, &waits); k++)
                 add_row(table, &report->cells[i], by, &waits);
-                ++*ret_n;
-            }
     return table;
 }
 
 int lb_text_waits(const struct lb_sink_state *state)
 {
     static const char *const order[] = {"scenario", "engine", "claimed", "p95", NULL};
-    size_t n;
-    struct lb_table *table = lb_text_wait_table(state->report, &n);
-    if (table == NULL || n == 0) {
+    struct lb_table *table = lb_text_wait_table(state->report);
+    if (lb_table_is_empty(table)) {
         lb_table_free(table);
-        return table != NULL ? 0 : -1;
+        return 0;
     }
     fputs("\nWaits of items\n", state->out);
     int rc = lb_table_show(table, state->width, order, state->out, state->color);
