@@ -2,10 +2,9 @@
 #include "cli.h"
 #include "cmd_age_text.h"
 #include "plan.h"
-#include "schedule.h"
 #include "select.h"
 #include "signals.h"
-#include "units.h"
+#include "take.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,27 +38,14 @@ static int read_states(const char *list, unsigned *ret_states, struct lb_error *
 static int read_sizes(const char *text, struct lb_age_plan *plan, struct lb_error *err)
 {
     uint64_t rows = default_rows, sizes[LB_AGE_SIZES];
-    if (text != NULL && (lb_parse_count(text, &rows) != 0 || rows < LEAST_ROWS || rows > MOST_ROWS))
-        return lb_fail(err, LB_E_USAGE, "option --rows: '%s' is not a number from %d to %d", text,
-                       LEAST_ROWS, MOST_ROWS);
+    if (lb_take_count("rows", text, LEAST_ROWS, MOST_ROWS, &rows, err) != 0)
+        return LB_E_USAGE;
     size_t n = 0;
     for (; n < LB_AGE_SIZES && (n < LEAST_SIZES || rows >= SMALLEST); rows /= STEP)
         sizes[n++] = rows - rows % LB_AGED_ITEMS;
     for (size_t i = 0; i < n; i++)
         plan->sizes[i] = sizes[n - 1 - i];
     plan->n_sizes = n;
-    return 0;
-}
-
-static int read_demand(const char *text, double *ret_per_s, struct lb_error *err)
-{
-    struct lb_schedule schedule;
-    if (text == NULL)
-        return 0;
-    if (lb_schedule_init(&schedule, text, 0, err) != 0 || schedule.poisson || schedule.repeat ||
-        schedule.n_phases != 1 || schedule.cycle_ns != UINT64_MAX)
-        return lb_fail(err, LB_E_USAGE, "option --demand: '%s' is not a rate such as 300/s", text);
-    *ret_per_s = schedule.phases[0].from_per_s;
     return 0;
 }
 
@@ -71,7 +57,7 @@ static int read_question(const struct lb_age_args *args, struct lb_age_plan *pla
     if (r == 0)
         r = read_sizes(args->rows, plan, err);
     if (r == 0)
-        r = read_demand(args->demand, &view->demand_per_s, err);
+        r = lb_take_rate("demand", args->demand, "300/s", &view->demand_per_s, err);
     if (r == 0 && args->slo != NULL) {
         r = lb_slo_parse(args->slo, &slo, err);
         if (r != 0)

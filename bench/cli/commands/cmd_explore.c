@@ -8,30 +8,12 @@
 #include "report.h"
 #include "select.h"
 #include "signals.h"
+#include "take.h"
 #include "terminal.h"
 #include "units.h"
 
 #include <string.h>
 #include <unistd.h>
-
-struct bounds {
-    uint64_t value, least, most;
-};
-
-/* text NULL: value stays. */
-static int take_count(const char *option, const char *text, struct bounds *number,
-                      struct lb_error *err)
-{
-    if (text == NULL)
-        return 0;
-    uint64_t value;
-    if (lb_parse_count(text, &value) != 0 || value < number->least || value > number->most)
-        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a number from %llu to %llu",
-                       option, text, (unsigned long long)number->least,
-                       (unsigned long long)number->most);
-    number->value = value;
-    return 0;
-}
 
 static int take_time(const char *option, const char *text, uint64_t *ns, struct lb_error *err)
 {
@@ -40,22 +22,6 @@ static int take_time(const char *option, const char *text, uint64_t *ns, struct 
                    : lb_fail(err, LB_E_USAGE, "option --%s: '%s' is %s", option, text,
                              rc == LB_UNITS_LARGE ? "too large: at most " LB_NS_MOST
                                                   : "not a time such as 10s");
-}
-
-/* "10%", or "10". */
-static int take_share(const char *option, const char *text, double *ret_share, struct lb_error *err)
-{
-    char number[16];
-    uint64_t percent = 10;
-    size_t n = text != NULL ? strlen(text) : 0;
-    n -= n > 0 && text[n - 1] == '%';
-    snprintf(number, sizeof number, "%.*s", (int)n, text != NULL ? text : "");
-    if (text != NULL &&
-        (n >= sizeof number || lb_parse_count(number, &percent) != 0 || percent > 100))
-        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a share from 0 to 100%%", option,
-                       text);
-    *ret_share = (double)percent / 100;
-    return 0;
 }
 
 static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
@@ -111,60 +77,45 @@ static int check_counts(const struct lb_explore_args *args, const struct lb_expl
 static int make_counts(const struct lb_explore_args *args, struct lb_explore_plan *plan,
                        struct lb_error *err)
 {
-    struct bounds workers = {2, 1, LB_MAX_WORKERS}, rounds = {1, 1, 20}, polls = {5, 1, 1000},
-                  readers = {0, 0, LB_MAX_WORKERS}, capacity = {1, 1, 1000}, items = {0, 1, 200},
-                  producers = {0, 0, LB_MAX_WORKERS - 1}, rescuers = {0, 0, LB_MAX_WORKERS - 1},
-                  blockers = {0, 0, LB_MAX_WORKERS - 1}, renewals = {0, 0, 20}, frees = {0, 0, 20},
-                  late = {0, 0, LB_MAX_WORKERS - 1}, resources = {1, 1, LB_EXPLORE_RESOURCES},
-                  batch = {1, 1, LB_CLAIM_ROOM}, preemptions = {0, 0, 1000},
-                  random = {0, 1, UINT64_MAX / 2}, depth = {3, 1, 16},
-                  most = {0, 1, UINT64_MAX / 2}, choices = {LB_CHOICE_REPLAYS, 0, 1000000};
     const struct {
         const char *option, *text;
-        struct bounds *number;
+        uint32_t *to;
+        uint64_t usual, least, most;
     } counts[] = {
-        {"workers", args->workers, &workers},
-        {"rounds", args->rounds, &rounds},
-        {"polls", args->polls, &polls},
-        {"readers", args->readers, &readers},
-        {"capacity", args->capacity, &capacity},
-        {"items", args->items, &items},
-        {"producers", args->producers, &producers},
-        {"rescuers", args->rescuers, &rescuers},
-        {"blockers", args->blockers, &blockers},
-        {"renewals", args->renewals, &renewals},
-        {"frees", args->frees, &frees},
-        {"late", args->late, &late},
-        {"resources", args->resources, &resources},
-        {"batch", args->batch, &batch},
-        {"preemptions", args->preemptions, &preemptions},
-        {"random", args->random, &random},
-        {"depth", args->depth, &depth},
-        {"max-schedules", args->max_schedules, &most},
-        {"choices", args->choices, &choices},
+        {"workers", args->workers, &plan->workers, 2, 1, LB_MAX_WORKERS},
+        {"rounds", args->rounds, &plan->rounds, 1, 1, 20},
+        {"polls", args->polls, &plan->polls, 5, 1, 1000},
+        {"readers", args->readers, &plan->readers, 0, 0, LB_MAX_WORKERS},
+        {"capacity", args->capacity, &plan->capacity, 1, 1, 1000},
+        {"items", args->items, &plan->items, 0, 1, 200},
+        {"producers", args->producers, &plan->putters, 0, 0, LB_MAX_WORKERS - 1},
+        {"rescuers", args->rescuers, &plan->rescuers, 0, 0, LB_MAX_WORKERS - 1},
+        {"blockers", args->blockers, &plan->blockers, 0, 0, LB_MAX_WORKERS - 1},
+        {"renewals", args->renewals, &plan->renewals, 0, 0, 20},
+        {"frees", args->frees, &plan->frees, 0, 0, 20},
+        {"late", args->late, &plan->late, 0, 0, LB_MAX_WORKERS - 1},
+        {"resources", args->resources, &plan->resources, 1, 1, LB_EXPLORE_RESOURCES},
+        {"batch", args->batch, &plan->batch, 1, 1, LB_CLAIM_ROOM},
+        {"depth", args->depth, &plan->search.depth, 3, 1, 16},
+        {"choices", args->choices, &plan->search.choice_replays, LB_CHOICE_REPLAYS, 0, 1000000},
     };
+    const uint64_t most = UINT64_MAX / 2;
+    uint64_t preemptions = 0;
     int rc = 0;
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && rc == 0; i++)
-        rc = take_count(counts[i].option, counts[i].text, counts[i].number, err);
-    plan->workers = (uint32_t)workers.value;
-    plan->rounds = (uint32_t)rounds.value;
-    plan->polls = (uint32_t)polls.value;
-    plan->readers = (uint32_t)readers.value;
-    plan->capacity = (uint32_t)capacity.value;
-    plan->items = (uint32_t)items.value;
-    plan->putters = (uint32_t)producers.value;
-    plan->rescuers = (uint32_t)rescuers.value;
-    plan->blockers = (uint32_t)blockers.value;
-    plan->renewals = (uint32_t)renewals.value;
-    plan->frees = (uint32_t)frees.value;
-    plan->late = (uint32_t)late.value;
-    plan->resources = (uint32_t)resources.value;
-    plan->batch = (uint32_t)batch.value;
-    plan->search.preemptions = args->preemptions != NULL ? (int)preemptions.value : -1;
-    plan->search.random = random.value;
-    plan->search.depth = (unsigned)depth.value;
-    plan->search.max_schedules = most.value;
-    plan->search.choice_replays = (unsigned)choices.value;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0] && rc == 0; i++) {
+        uint64_t value = counts[i].usual;
+        rc = lb_take_count(counts[i].option, counts[i].text, counts[i].least, counts[i].most,
+                           &value, err);
+        *counts[i].to = (uint32_t)value;
+    }
+    if (rc == 0)
+        rc = lb_take_count("preemptions", args->preemptions, 0, 1000, &preemptions, err);
+    if (rc == 0)
+        rc = lb_take_count("random", args->random, 1, most, &plan->search.random, err);
+    if (rc == 0)
+        rc = lb_take_count("max-schedules", args->max_schedules, 1, most,
+                           &plan->search.max_schedules, err);
+    plan->search.preemptions = args->preemptions != NULL ? (int)preemptions : -1;
     return rc == 0 ? check_counts(args, plan, err) : rc;
 }
 
@@ -173,11 +124,12 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
 {
     const struct lb_explore_args *own = &args->explore;
     uint64_t ttl_ns = UINT64_C(600000000000), time_ns = 0;
+    plan->audit = 0.1;
     int rc = make_counts(own, plan, err);
     if (rc == 0)
         rc = take_steps(own->steps, plan, err);
     if (rc == 0)
-        rc = take_share("audit", own->audit, &plan->audit, err);
+        rc = lb_take_share("audit", own->audit, &plan->audit, err);
     if (rc == 0)
         rc = take_time("ttl", own->ttl, &ttl_ns, err);
     if (rc == 0)

@@ -4,6 +4,7 @@
 #include "mutation.h"
 #include "show_parts.h"
 #include "signals.h"
+#include "take.h"
 #include "terminal.h"
 #include "units.h"
 
@@ -14,34 +15,6 @@
 #define BUDGET_NS UINT64_C(300000000000)
 
 static const struct lb_select_defaults defaults = {.plans = true};
-
-/* "90%", or "90". */
-static int take_share(const char *text, double *ret, struct lb_error *err)
-{
-    char number[16];
-    uint64_t percent = 0;
-    size_t n = text != NULL ? strlen(text) : 0;
-    *ret = 0;
-    if (text == NULL)
-        return 0;
-    n -= n > 0 && text[n - 1] == '%';
-    snprintf(number, sizeof number, "%.*s", (int)n, text);
-    if (n >= sizeof number || lb_parse_count(number, &percent) != 0 || percent > 100)
-        return lb_fail(err, LB_E_USAGE, "option --fail-under: '%s' is not a share from 0 to 100%%",
-                       text);
-    *ret = (double)percent / 100;
-    return 0;
-}
-
-static int take_jobs(const char *text, unsigned *ret, struct lb_error *err)
-{
-    uint64_t n = 1;
-    if (text != NULL && (lb_parse_count(text, &n) != 0 || n == 0 || n > LB_MOST_JOBS))
-        return lb_fail(err, LB_E_USAGE, "option --jobs: '%s' is not a number from 1 to %d", text,
-                       LB_MOST_JOBS);
-    *ret = (unsigned)n;
-    return 0;
-}
 
 /* The statements of a built-in strategy for one engine, as a user's file. */
 static int write_out(const struct lb_protocol *protocol, const struct lb_selection *selection,
@@ -236,14 +209,16 @@ enum lb_exit lb_command_mutate(const struct lb_args *args)
     struct lb_mutation m = {.args = args, .stop = lb_signals_install()};
     struct lb_error err = {0};
     enum lb_exit status = LB_EXIT_OK;
-    double least;
+    double least = 0;
+    uint64_t n_jobs = 1;
     m.is_shown = lb_terminal_is(STDERR_FILENO);
     m.start_ns = lb_now_ns();
     m.still_unix_ms = lb_unix_ms();
     m.end_ns = m.start_ns + (args->budget_ns > 0 ? args->budget_ns : BUDGET_NS);
-    int r = take_share(args->fail_under, &least, &err);
+    int r = lb_take_share("fail-under", args->fail_under, &least, &err);
     if (r == 0)
-        r = take_jobs(args->jobs, &m.n_jobs, &err);
+        r = lb_take_count("jobs", args->jobs, 1, LB_MOST_JOBS, &n_jobs, &err);
+    m.n_jobs = (unsigned)n_jobs;
     if (r == 0)
         r = prepare(&m, &selection, &err);
     if (r == 0 && args->mutant != NULL)

@@ -10,6 +10,7 @@
 #include "order.h"
 #include "plan.h"
 #include "schedule.h"
+#include "take.h"
 #include "units.h"
 
 #include <math.h>
@@ -105,17 +106,9 @@ static int refuse_trace(const char *text, const char *option, struct lb_error *e
 static int read_demand(struct lb_plan_question *question, const char *text, const char *option,
                        struct lb_error *err)
 {
-    struct lb_schedule schedule;
-    if (text == NULL)
-        return 0;
-    if (lb_schedule_is_trace(text))
-        return refuse_trace(text, option, err);
-    if (lb_schedule_init(&schedule, text, 0, err) != 0 || schedule.poisson || schedule.repeat ||
-        schedule.n_phases != 1 || schedule.cycle_ns != UINT64_MAX)
-        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not a rate such as 800/s", option,
-                       text);
-    question->demand_per_s = schedule.phases[0].from_per_s;
-    return 0;
+    return text != NULL && lb_schedule_is_trace(text)
+               ? refuse_trace(text, option, err)
+               : lb_take_rate(option, text, "800/s", &question->demand_per_s, err);
 }
 
 static int read_question(struct planner *planner, const struct lb_args *args, struct lb_error *err)

@@ -6,6 +6,7 @@
 #include "format_names.h"
 #include "help.h"
 #include "nearest.h"
+#include "take.h"
 #include "units.h"
 
 #include <assert.h>
@@ -572,10 +573,8 @@ static int parse_numbers(struct lb_args *args, struct lb_error *err)
                                args->seed_number >= UINT64_C(1) << 53))
         return lb_fail(err, LB_E_USAGE, "option --seed: '%s' is not a number below 2^53",
                        args->seed);
-    if (args->repeat != NULL && (lb_parse_count(args->repeat, &args->n_repeat) != 0 ||
-                                 args->n_repeat < 1 || args->n_repeat > 10000))
-        return lb_fail(err, LB_E_USAGE, "option --repeat: '%s' is not a number from 1 to 10000",
-                       args->repeat);
+    if (lb_take_count("repeat", args->repeat, 1, 10000, &args->n_repeat, err) != 0)
+        return LB_E_USAGE;
     rc = args->budget != NULL ? lb_parse_ns(args->budget, &args->budget_ns) : 0;
     if (rc == LB_UNITS_LARGE)
         return too_long("budget", args->budget, err);
