@@ -6,15 +6,12 @@
  * the protocol is executed.
  */
 #include "cli.h"
-#include "guest.h"
-#include "program_features.h"
+#include "select.h"
 #include "text_clean.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { MOST_SETTINGS = 32 };
 
 /* The resources to ask one server; all released at the end. */
 struct asking {
@@ -92,21 +89,6 @@ static int check_on(const char *uri, const struct lb_file *file, const struct lb
     lb_program_free(ask.program);
     lb_target_release(&ask.target);
     return r;
-}
-
-/* --opt form=in: cut in place. */
-static int split_options(const struct lb_words *words, struct lb_setting *settings,
-                         struct lb_error *err)
-{
-    for (size_t i = 0; i < words->n; i++) {
-        char *equals = strchr(words->words[i], '=');
-        if (equals == NULL)
-            return lb_fail(err, LB_E_USAGE, "option --opt: '%s' is not NAME=VALUE",
-                           words->words[i]);
-        *equals = '\0';
-        settings[i] = (struct lb_setting){words->words[i], equals + 1};
-    }
-    return 0;
 }
 
 /* Of a program: its first line, as it was understood. */
@@ -238,7 +220,7 @@ static int new_program(const struct lb_file *file, const struct lb_db *db,
                        struct lb_program **ret_program, struct lb_error *err)
 {
     enum { TTL_MS = 30000 };
-    struct lb_setting all[MOST_SETTINGS + LB_SCALED];
+    struct lb_setting all[LB_PLAIN_SETTINGS + LB_SCALED];
     struct lb_scaled scaled;
     lb_file_scale(file, TTL_MS, false, settings, n_settings, &scaled);
     memcpy(all, scaled.settings, scaled.n_settings * sizeof *all);
@@ -312,12 +294,10 @@ static int lint(const char *path, const struct lb_args *args, const struct lb_se
 
 enum lb_exit lb_command_lint(const struct lb_args *args)
 {
-    struct lb_setting settings[MOST_SETTINGS];
+    struct lb_setting settings[LB_PLAIN_SETTINGS];
     struct lb_error err = {0};
     enum lb_exit status = LB_EXIT_OK;
-    int r = args->options.n > MOST_SETTINGS
-                ? lb_fail(&err, LB_E_USAGE, "more than %d times --opt", MOST_SETTINGS)
-                : split_options(&args->options, settings, &err);
+    int r = lb_select_plain(&args->options, settings, &err);
     if (r == 0 && args->positional.n == 0)
         r = lb_fail(&err, LB_E_USAGE, "lint wants a file: lockbench lint ./my-lock.sql");
     if (r != 0)

@@ -5,8 +5,7 @@
  * to -s. Sections that the chosen options leave out are not printed.
  */
 #include "cli.h"
-#include "guest.h"
-#include "nearest.h"
+#include "select.h"
 #include "show_parts.h"
 #include "strategy.h"
 #include "views.h"
@@ -86,17 +85,10 @@ static const struct lb_embedded *embedded(struct shown *shown)
 
 static int open_built_in(struct shown *shown, const char *name, struct lb_error *err)
 {
-    struct lb_nearest nearest;
-    char text[128], origin[80];
+    char origin[80];
     shown->strategy = lb_strategy_find(name);
-    if (shown->strategy == NULL) {
-        lb_nearest_init(&nearest, name);
-        for (size_t i = 0; lb_strategies[i] != NULL; i++)
-            lb_nearest_offer(&nearest, lb_strategies[i]->name);
-        lb_nearest_text(&nearest, text, sizeof text);
-        return lb_fail(err, LB_E_USAGE, "unknown strategy '%s'%s", name,
-                       text[0] != '\0' ? text : "; see lockbench list strategies");
-    }
+    if (shown->strategy == NULL)
+        return lb_select_unknown(name, err);
     if (shown->strategy->no_database)
         return lb_fail(err, LB_E_USAGE, "%s has no statements: it runs without a database", name);
     const struct lb_embedded *sql = embedded(shown);
@@ -109,20 +101,11 @@ static int open_built_in(struct shown *shown, const char *name, struct lb_error 
 
 static int open_program(struct shown *shown, const struct lb_args *args, struct lb_error *err)
 {
-    enum { MOST = 32 };
-    struct lb_setting settings[MOST];
-    if (args->options.n > MOST)
-        return lb_fail(err, LB_E_USAGE, "more than %d times --opt", MOST);
-    for (size_t i = 0; i < args->options.n; i++) {
-        char *equals = strchr(args->options.words[i], '=');
-        if (equals == NULL)
-            return lb_fail(err, LB_E_USAGE, "option --opt: '%s' is not NAME=VALUE",
-                           args->options.words[i]);
-        *equals = '\0';
-        settings[i] = (struct lb_setting){args->options.words[i], equals + 1};
-    }
-    return lb_program_new(shown->file, shown->db, shown->strategy->options, settings,
-                          args->options.n, &shown->program, err);
+    struct lb_setting settings[LB_PLAIN_SETTINGS];
+    int r = lb_select_plain(&args->options, settings, err);
+    return r != 0 ? r
+                  : lb_program_new(shown->file, shown->db, shown->strategy->options, settings,
+                                   args->options.n, &shown->program, err);
 }
 
 /* A strategy's name comes first: a result of the same name has a path. */

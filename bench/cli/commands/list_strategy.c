@@ -4,7 +4,7 @@
 #include "list.h"
 
 #include "json_object.h"
-#include "nearest.h"
+#include "select.h"
 
 static json_t *engines_of(const struct lb_strategy *strategy)
 {
@@ -148,30 +148,14 @@ static void print_strategy(const struct lb_strategy *strategy)
         printf("    - %s\n", strategy->changed[i]);
 }
 
-static const struct lb_strategy *find(const char *name, struct lb_error *err)
-{
-    struct lb_nearest nearest;
-    char text[128];
-    const struct lb_strategy *found = lb_strategy_find(name);
-    if (found != NULL)
-        return found;
-    lb_nearest_init(&nearest, name);
-    for (size_t i = 0; lb_strategies[i] != NULL; i++)
-        lb_nearest_offer(&nearest, lb_strategies[i]->name);
-    lb_fail(err, LB_E_USAGE, "unknown strategy '%s'%s", name,
-            lb_nearest_text(&nearest, text, sizeof text)[0] != '\0'
-                ? text
-                : "; see lockbench list strategies");
-    return NULL;
-}
-
 enum lb_exit lb_list_strategies(const struct lb_words *names, bool json)
 {
     struct lb_error err;
     struct lb_object whole = lb_object_new(), all = lb_list_new();
     for (size_t i = 0; i < names->n; i++) {
-        const struct lb_strategy *strategy = find(names->words[i], &err);
+        const struct lb_strategy *strategy = lb_strategy_find(names->words[i]);
         if (strategy == NULL) {
+            lb_select_unknown(names->words[i], &err);
             json_decref(all.json);
             json_decref(whole.json);
             return lb_cli_complain(&err);
@@ -181,7 +165,7 @@ enum lb_exit lb_list_strategies(const struct lb_words *names, bool json)
     for (size_t i = 0; i < names->n && !json; i++) {
         if (i > 0)
             putchar('\n');
-        print_strategy(find(names->words[i], &err));
+        print_strategy(lb_strategy_find(names->words[i]));
     }
     lb_put(&whole, "strategies", lb_object_end(&all));
     json_t *made = lb_object_end(&whole);

@@ -107,7 +107,7 @@ static int add_guest(struct lb_selection *selection, const char *path, uint32_t 
     return 0;
 }
 
-static int unknown_strategy(const char *word, struct lb_error *err)
+int lb_select_unknown(const char *word, struct lb_error *err)
 {
     struct lb_nearest nearest;
     char text[128];
@@ -156,7 +156,7 @@ static int select_word(struct lb_selection *selection, const char *word, bool co
         if (rc != 0)
             return rc;
     }
-    return is_set ? 0 : unknown_strategy(word, err);
+    return is_set ? 0 : lb_select_unknown(word, err);
 }
 
 /* Calls take for each of the comma-separated names. */
@@ -536,6 +536,21 @@ int lb_select_setting(struct lb_selection *selection, const char *text, size_t l
     if (setting == NULL)
         return lb_fail(err, LB_E_MEMORY, "out of memory");
     *setting = (struct lb_setting){texts->words[texts->n - 2], texts->words[texts->n - 1]};
+    return 0;
+}
+
+int lb_select_plain(const struct lb_words *words, struct lb_setting *settings, struct lb_error *err)
+{
+    if (words->n > LB_PLAIN_SETTINGS)
+        return lb_fail(err, LB_E_USAGE, "more than %d times --opt", LB_PLAIN_SETTINGS);
+    for (size_t i = 0; i < words->n; i++) {
+        char *equals = strchr(words->words[i], '=');
+        if (equals == NULL)
+            return lb_fail(err, LB_E_USAGE, "option --opt: '%s' is not NAME=VALUE",
+                           words->words[i]);
+        *equals = '\0';
+        settings[i] = (struct lb_setting){words->words[i], equals + 1};
+    }
     return 0;
 }
 

@@ -81,4 +81,11 @@ int lb_select_cells(struct lb_selection *selection, const struct lb_args *args,
                     struct lb_error *err);
 void lb_selection_release(struct lb_selection *selection);
 
+/* LB_E_USAGE: there is no such built-in strategy; which may have been meant. */
+int lb_select_unknown(const char *word, struct lb_error *err);
+/* --opt of a command that selects nothing: each word, "form=in", is cut in place. */
+enum { LB_PLAIN_SETTINGS = 32 };
+int lb_select_plain(const struct lb_words *words, struct lb_setting *settings,
+                    struct lb_error *err);
+
 #endif
