@@ -3,7 +3,9 @@
 
 #include "fault_scenarios.h"
 
+#include <assert.h>
 #include <stdarg.h>
+#include <string.h>
 
 bool lb_asking_claims(const struct lb_asking *m, enum lb_guarantee guarantee)
 {
@@ -42,6 +44,30 @@ struct lb_ask *lb_asks_add(struct lb_asking *m, const char *name, const char *wh
     vsnprintf(ask->why, sizeof ask->why, why, args);
     va_end(args);
     return ask;
+}
+
+struct lb_ask *lb_asks_add_run(struct lb_asking *m, const char *scenario, const char *fault,
+                               const char *why)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%s%s%s", scenario, fault != NULL ? "+" : "",
+             fault != NULL ? fault : "");
+    struct lb_ask *ask = lb_asks_add(m, name, "%s", why);
+    ask->scenario = scenario;
+    ask->fault = fault;
+    return ask;
+}
+
+void lb_ask_set(struct lb_ask *ask, const char *format, ...)
+{
+    const size_t used = strlen(ask->keys);
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(ask->keys + used + 1, sizeof ask->keys - used - 1, format, args);
+    va_end(args);
+    assert(n >= 0 && (size_t)n < sizeof ask->keys - used - 1);
+    if (n > 0)
+        ask->keys[used] = ' ';
 }
 
 void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why)
@@ -92,14 +118,27 @@ static void stretch(struct lb_scenario *s, uint64_t factor)
         s->fault_count = n;
 }
 
+static int set_keys(struct lb_scenario *scenario, const char *keys, struct lb_error *err)
+{
+    char text[sizeof((struct lb_ask *)NULL)->keys];
+    int rc = 0;
+    snprintf(text, sizeof text, "%s", keys);
+    for (char *rest = text, *word; rc == 0 && (word = strsep(&rest, " ")) != NULL;) {
+        const char *key = strsep(&word, "=");
+        if (word != NULL)
+            rc = lb_scenario_set(scenario, key, word, err);
+    }
+    return rc;
+}
+
 int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
                     struct lb_scenario *ret, struct lb_error *err)
 {
     int rc = lb_scenario_load(ask->scenario, ret, err);
     if (rc == 0 && ask->fault != NULL)
         rc = lb_fault_preset(ret, ask->fault, err);
-    for (size_t i = 0; rc == 0 && ask->keys[i] != NULL; i += 2)
-        rc = lb_scenario_set(ret, ask->keys[i], ask->keys[i + 1], err);
+    if (rc == 0)
+        rc = set_keys(ret, ask->keys, err);
     if (rc != 0)
         return rc;
     if (outlook->features.has_period && ret->shape == LB_QUEUE && ret->period_ns == 0) {

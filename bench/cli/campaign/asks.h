@@ -27,6 +27,11 @@ bool lb_asking_parts_clocks(const struct lb_asking *m);
 /* Adds an ask to the list. Further arguments: what why, a format, wants. Borrowed from the list. */
 struct lb_ask *lb_asks_add(struct lb_asking *m, const char *name, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
+/* Adds a run of a scenario, under a fault; NULL: none. */
+struct lb_ask *lb_asks_add_run(struct lb_asking *m, const char *scenario, const char *fault,
+                               const char *why);
+/* Adds keys of the scenario: "hold=5ms ttl=1s". */
+void lb_ask_set(struct lb_ask *ask, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds a test that is impossible, with the reason. */
 void lb_asks_leave_out(struct lb_asking *m, const char *name, const char *why);
 

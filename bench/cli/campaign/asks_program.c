@@ -30,68 +30,43 @@ static void reckon(const struct lb_asking *m, struct lb_ask *ask)
 static struct lb_ask *add(struct lb_asking *m, const char *scenario, const char *fault,
                           const char *duration, const char *why)
 {
-    char name[40];
-    snprintf(name, sizeof name, "%s%s%s", scenario, fault != NULL ? "+" : "",
-             fault != NULL ? fault : "");
-    struct lb_ask *ask = lb_asks_add(m, name, "%s", why);
-    ask->scenario = scenario;
-    ask->fault = fault;
-    size_t n = 0;
-    if (strcmp(scenario, "drain") == 0 || strcmp(scenario, "mutex-hot") == 0) {
-        ask->keys[n++] = "workers";
-        ask->keys[n++] = "4";
-    }
+    struct lb_ask *ask = lb_asks_add_run(m, scenario, fault, why);
+    if (strcmp(scenario, "drain") == 0 || strcmp(scenario, "mutex-hot") == 0)
+        lb_ask_set(ask, "workers=4");
     /* One process puts the backlog, an item at a time. A fault needs one that lasts. */
-    if (strcmp(scenario, "drain") == 0 && fault == NULL) {
-        ask->keys[n++] = "backlog";
-        ask->keys[n++] = "300";
-    }
-    if (duration != NULL) {
-        ask->keys[n++] = "duration";
-        ask->keys[n++] = duration;
-    }
+    if (strcmp(scenario, "drain") == 0 && fault == NULL)
+        lb_ask_set(ask, "backlog=300");
+    if (duration != NULL)
+        lb_ask_set(ask, "duration=%s", duration);
     reckon(m, ask);
     return ask;
 }
 
-/* keys: of the scenario, with their values; NULL ends. */
-static void add_named(struct lb_asking *m, const char *name, const char *scenario,
-                      const char *const *keys, const char *why)
+static void add_named(struct lb_asking *m, const char *name, const char *scenario, const char *keys,
+                      const char *why)
 {
     struct lb_ask *ask = add(m, scenario, NULL, NULL, why);
     snprintf(ask->name, sizeof ask->name, "%s", name);
-    for (size_t i = 0, n; keys[i] != NULL; i += 2) {
-        for (n = 0; ask->keys[n] != NULL && strcmp(ask->keys[n], keys[i]) != 0;)
-            n += 2;
-        ask->keys[n] = keys[i];
-        ask->keys[n + 1] = keys[i + 1];
-    }
+    lb_ask_set(ask, "%s", keys);
     reckon(m, ask);
 }
 
 /* What its first line promises of keys, unique keys, priorities, rates and tenants. */
 static void ask_attributes(struct lb_asking *m)
 {
-    static const char *const keys[] = {"keys", "2", "hold", "3ms", NULL};
-    static const char *const doubles[] = {"producers", "4",      "put-interval", "0", "hold",
-                                          "0",         "unique", "0.9",          NULL};
-    static const char *const crowd[] = {"hold",     "1ms",    "poll-max", "5ms",
-                                        "duration", "2500ms", NULL};
-    static const char *const tenants[] = {"backlog", "1000", "tenants", "hot:0.8,small:2", NULL};
-    static const char *const urgent[] = {"hold", "2ms", "priority", "0:0.4,1:0.3,9:0.3", NULL};
     if (lb_asking_claims(m, LB_G_KEY_LIMIT))
-        add_named(m, "keys", "drain", keys, "it claims key-limit: items of two keys");
+        add_named(m, "keys", "drain", "keys=2 hold=3ms", "it claims key-limit: items of two keys");
     if (lb_asking_claims(m, LB_G_UNIQUE))
-        add_named(m, "unique", "steady", doubles,
+        add_named(m, "unique", "steady", "producers=4 put-interval=0 hold=0 unique=0.9",
                   "it claims unique: producers put items of one unique key together");
     if (lb_asking_claims(m, LB_G_PRIORITY))
-        add_named(m, "priorities", "drain", urgent,
+        add_named(m, "priorities", "drain", "hold=2ms priority=0:0.4,1:0.3,9:0.3",
                   "it claims priority: a crowd at a backlog of three priorities");
     if (lb_asking_claims(m, LB_G_RATE))
-        add_named(m, "rate", "drain", crowd,
+        add_named(m, "rate", "drain", "hold=1ms poll-max=5ms duration=2500ms",
                   "it claims rate: a crowd at a backlog for several windows");
     if (lb_asking_claims(m, LB_G_SHARE))
-        add_named(m, "shares", "drain", tenants,
+        add_named(m, "shares", "drain", "backlog=1000 tenants=hot:0.8,small:2",
                   "it claims share: most items are of one of three tenants");
 }
 

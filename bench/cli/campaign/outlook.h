@@ -17,7 +17,6 @@
 
 enum {
     LB_ASKS = 48,
-    LB_ASK_KEYS = 20,
     LB_QUOTED = 64,         /* statements of a file */
     LB_DEFINED = 64,        /* lines of its setup */
     LB_OUTLOOK_RESERVE = 12 /* that part of a budget is for setting up and judging */
@@ -25,9 +24,9 @@ enum {
 
 struct lb_ask {
     char name[40]; /* as the report calls it: "queue-overrun", "steady+kill", "explore+clock" */
-    const char *scenario;              /* of the build; NULL: it is explored */
-    const char *fault;                 /* that it is put under; NULL: none */
-    const char *keys[2 * LB_ASK_KEYS]; /* key, value, ...; NULL ends */
+    const char *scenario; /* of the build; NULL: it is explored */
+    const char *fault;    /* that it is put under; NULL: none */
+    char keys[300];       /* of the scenario, " hold=5ms ttl=1s"; of two values the last counts */
     struct lb_explored_ask explored;
     uint64_t cost_ns;
     bool is_left_out; /* not asked: why says the reason */
