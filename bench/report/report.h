@@ -227,6 +227,11 @@ const char *lb_cell_why_broken(const struct lb_cell *cell, enum lb_guarantee gua
 
 /* Appends a word to a command, quoted for a POSIX shell if it must be. */
 void lb_command_add(char *buf, size_t size, const char *word);
+/* Appends an option with its value; nothing, if that is NULL. */
+void lb_command_option(char *buf, size_t size, const char *option, const char *value);
+/* Appends -s, --with and -d of a cell; and each --opt. */
+void lb_command_subject(char *buf, size_t size, const struct lb_cell *cell);
+void lb_command_settings(char *buf, size_t size, const struct lb_cell *cell);
 /* Begins a command of this program, as it is started for n_ranks ranks (0 or 1: without MPI). */
 void lb_command_start(char *buf, size_t size, uint32_t n_ranks, const char *command);
 /* The command that repeats this run, with the password left out. finding: one of the run's; an

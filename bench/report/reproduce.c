@@ -25,6 +25,31 @@ void lb_command_add(char *buf, size_t size, const char *word)
     lb_clean_text(buf);
 }
 
+void lb_command_option(char *buf, size_t size, const char *option, const char *value)
+{
+    if (value == NULL)
+        return;
+    lb_command_add(buf, size, option);
+    lb_command_add(buf, size, value);
+}
+
+void lb_command_subject(char *buf, size_t size, const struct lb_cell *cell)
+{
+    const struct lb_file *before = lb_file_before(cell->file);
+    lb_command_option(buf, size, "-s", cell->strategy_path);
+    lb_command_option(buf, size, "--with", before != NULL ? lb_file_path(before) : NULL);
+    lb_command_option(buf, size, "-d", cell->target != NULL ? cell->target->label : NULL);
+}
+
+void lb_command_settings(char *buf, size_t size, const struct lb_cell *cell)
+{
+    for (size_t i = 0; i < cell->n_settings; i++) {
+        char setting[300];
+        snprintf(setting, sizeof setting, "%s=%s", cell->settings[i].name, cell->settings[i].value);
+        lb_command_option(buf, size, "--opt", setting);
+    }
+}
+
 void lb_command_start(char *buf, size_t size, uint32_t n_ranks, const char *command)
 {
     buf[0] = '\0';
@@ -61,8 +86,7 @@ static void append_keys(char *buf, size_t size, const struct lb_cell *cell)
             continue;
         }
         snprintf(flag, sizeof flag, "--%s", key->name);
-        lb_command_add(buf, size, flag);
-        lb_command_add(buf, size, value);
+        lb_command_option(buf, size, flag, value);
     }
 }
 
@@ -78,38 +102,18 @@ char *lb_reproduce(const struct lb_cell *cell, const struct lb_outcome *run,
         bool is_other = is_violated && (explored->shown >> g & 1) == 0;
         const char *replay = is_other ? explored->replays[g] : explored->replay;
         lb_append(buf, size, "%s", is_other ? explored->again_all : explored->again);
-        if (replay[0] != '\0' && (finding == NULL || is_violated)) {
-            lb_command_add(buf, size, "--replay");
-            lb_command_add(buf, size, replay);
-        }
+        if (replay[0] != '\0' && (finding == NULL || is_violated))
+            lb_command_option(buf, size, "--replay", replay);
         return buf;
     }
     lb_command_start(buf, size, run->ranks.n, "run");
-    lb_command_add(buf, size, "-s");
-    lb_command_add(buf, size, cell->strategy_path);
-    if (lb_file_before(cell->file) != NULL) {
-        lb_command_add(buf, size, "--with");
-        lb_command_add(buf, size, lb_file_path(lb_file_before(cell->file)));
-    }
-    if (cell->target != NULL) {
-        lb_command_add(buf, size, "-d");
-        lb_command_add(buf, size, cell->target->label);
-    }
-    lb_command_add(buf, size, "-S");
-    lb_command_add(buf, size, cell->scenario_path);
+    lb_command_subject(buf, size, cell);
+    lb_command_option(buf, size, "-S", cell->scenario_path);
     append_keys(buf, size, cell);
-    for (size_t i = 0; i < cell->n_settings; i++) {
-        char setting[300];
-        snprintf(setting, sizeof setting, "%s=%s", cell->settings[i].name, cell->settings[i].value);
-        lb_command_add(buf, size, "--opt");
-        lb_command_add(buf, size, setting);
-    }
-    if (cell->after_setup != NULL) {
-        lb_command_add(buf, size, "--after-setup");
-        lb_command_add(buf, size, cell->after_setup_path);
-    }
+    lb_command_settings(buf, size, cell);
+    if (cell->after_setup != NULL)
+        lb_command_option(buf, size, "--after-setup", cell->after_setup_path);
     snprintf(number, sizeof number, "%llu", (unsigned long long)run->seed);
-    lb_command_add(buf, size, "--seed");
-    lb_command_add(buf, size, number);
+    lb_command_option(buf, size, "--seed", number);
     return buf;
 }

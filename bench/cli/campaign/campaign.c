@@ -47,18 +47,10 @@ struct lb_scheduler {
     struct lb_error err;
 };
 
-static void add_option(struct lb_report *report, const char *name, const char *value)
-{
-    if (value == NULL)
-        return;
-    lb_command_add(report->invocation, sizeof report->invocation, name);
-    lb_command_add(report->invocation, sizeof report->invocation, value);
-}
-
 static void add_options(struct lb_report *report, const char *name, const struct lb_words *words)
 {
     for (size_t i = 0; i < words->n; i++)
-        add_option(report, name, words->words[i]);
+        lb_command_option(report->invocation, sizeof report->invocation, name, words->words[i]);
 }
 
 /* What selects and configures, with labels for targets: they have no password. */
@@ -71,17 +63,17 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
     if (args->matrix)
         lb_command_add(buf, size, "--matrix");
     add_options(report, "-s", &args->strategies);
-    add_option(report, "--with", args->with);
+    lb_command_option(buf, size, "--with", args->with);
     for (size_t i = 0; i < args->targets.n && i < selection->n_places; i++) {
         const struct lb_place *place = &selection->places[i];
         char text[1000];
         snprintf(text, sizeof text, "%s%s%s", place->is_named ? place->engine : "",
                  place->is_named ? "=" : "", place->target.label);
-        add_option(report, "-d", text);
+        lb_command_option(buf, size, "-d", text);
     }
     add_options(report, "-S", &args->scenarios);
     add_options(report, "--opt", &args->options);
-    add_option(report, "--faults", args->faults);
+    lb_command_option(buf, size, "--faults", args->faults);
     for (size_t i = 0; i < args->n_overrides; i++) {
         const struct lb_key *key = args->overrides[i].key;
         char flag[64];
@@ -90,35 +82,28 @@ static void describe_command(struct lb_report *report, const struct lb_args *arg
         if (key->type == LB_KEY_FLAG)
             lb_command_add(buf, size, flag);
         else
-            add_option(report, flag, args->overrides[i].value);
+            lb_command_option(buf, size, flag, args->overrides[i].value);
     }
-    add_option(report, "--workers", args->plan.workers);
-    add_option(report, "--slo", args->plan.slo);
-    add_option(report, "--arrivals", args->plan.arrivals);
-    add_option(report, "--demand", args->plan.demand);
-    add_option(report, "--at", args->plan.at);
+    lb_command_option(buf, size, "--workers", args->plan.workers);
+    lb_command_option(buf, size, "--slo", args->plan.slo);
+    lb_command_option(buf, size, "--arrivals", args->plan.arrivals);
+    lb_command_option(buf, size, "--demand", args->plan.demand);
+    lb_command_option(buf, size, "--at", args->plan.at);
     add_options(report, "--after-setup", &args->after_setup);
-    add_option(report, "--reference", args->reference);
-    add_option(report, "--budget", args->budget);
-    add_option(report, "--repeat", args->repeat);
+    lb_command_option(buf, size, "--reference", args->reference);
+    lb_command_option(buf, size, "--budget", args->budget);
+    lb_command_option(buf, size, "--repeat", args->repeat);
     snprintf(number, sizeof number, "%llu", (unsigned long long)report->seed);
-    add_option(report, "--seed", number);
+    lb_command_option(buf, size, "--seed", number);
 }
 
 /* The numbers of workers, and all other options of a plan, except the demand: it costs no run. */
 static void describe_question(struct lb_report *report, const struct lb_args *args)
 {
-    const struct lb_plan_args *plan = &args->plan;
-    const char *const parts[][2] = {{"--workers", plan->workers},
-                                    {"--slo", plan->slo},
-                                    {"--arrivals", plan->arrivals},
-                                    {"--at", plan->at}};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (parts[i][1] == NULL)
-            continue;
-        lb_command_add(report->question, sizeof report->question, parts[i][0]);
-        lb_command_add(report->question, sizeof report->question, parts[i][1]);
-    }
+    lb_command_option(report->question, sizeof report->question, "--workers", args->plan.workers);
+    lb_command_option(report->question, sizeof report->question, "--slo", args->plan.slo);
+    lb_command_option(report->question, sizeof report->question, "--arrivals", args->plan.arrivals);
+    lb_command_option(report->question, sizeof report->question, "--at", args->plan.at);
 }
 
 /* A baseline is reported only in formats with a place for it. */

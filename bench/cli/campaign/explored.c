@@ -83,31 +83,19 @@ static void add_ask(const struct lb_explored_ask *ask, uint32_t rounds, char *bu
         lb_command_add(buf, size, flag);
     if (ask->ticks == 0 && ask->deaths == 0 && ask->cuts == 0)
         return;
-    lb_command_add(buf, size, "--steps");
     snprintf(flag, sizeof flag, "%s%s%s", ask->ticks > 0 ? ",clock" : "",
              ask->deaths > 0 ? ",crash" : "", ask->cuts > 0 ? ",cut" : "");
-    lb_command_add(buf, size, flag + 1);
+    lb_command_option(buf, size, "--steps", flag + 1);
 }
 
 /* smallest: the case of the witness, which may be smaller than the explored case; NULL: all. */
 static void describe_again(const struct lb_cell *cell, const struct lb_explored *smallest,
                            char *buf, size_t size)
 {
-    char setting[300];
+    char setting[32];
     lb_command_start(buf, size, 1, "explore"); /* rank 0 explores alone */
-    lb_command_add(buf, size, "-s");
-    lb_command_add(buf, size, cell->strategy_path);
-    if (lb_file_before(cell->file) != NULL) {
-        lb_command_add(buf, size, "--with");
-        lb_command_add(buf, size, lb_file_path(lb_file_before(cell->file)));
-    }
-    lb_command_add(buf, size, "-d");
-    lb_command_add(buf, size, cell->target->label);
-    for (size_t i = 0; i < cell->n_settings; i++) {
-        snprintf(setting, sizeof setting, "%s=%s", cell->settings[i].name, cell->settings[i].value);
-        lb_command_add(buf, size, "--opt");
-        lb_command_add(buf, size, setting);
-    }
+    lb_command_subject(buf, size, cell);
+    lb_command_settings(buf, size, cell);
     uint32_t rounds = smallest != NULL ? smallest->witness_rounds : cell->explored.rounds;
     add_ask(&cell->explored, rounds == ROUNDS ? 0 : rounds, buf, size);
     uint32_t workers = smallest != NULL ? smallest->witness_workers : cell->explored.workers;

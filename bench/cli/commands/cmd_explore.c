@@ -190,12 +190,6 @@ static int check_shape(const struct lb_args *args, const struct lb_strategy *str
 
 /* --- telling --- */
 
-static void add_word(char *text, size_t size, const char *option, const char *word)
-{
-    lb_command_add(text, size, option);
-    lb_command_add(text, size, word);
-}
-
 static const char *number(uint32_t value, char buf[16])
 {
     snprintf(buf, 16, "%u", value);
@@ -236,17 +230,14 @@ static void make_command(const struct lb_args *args, const struct lb_protocol *p
         {"--ttl", own->ttl},
         {"--polls", own->polls}};
     lb_command_start(text, size, 1, "explore");
-    add_word(text, size, "-s", protocol->path);
-    if (args->with != NULL)
-        add_word(text, size, "--with", args->with);
-    add_word(text, size, "-d", target->label);
+    lb_command_option(text, size, "-s", protocol->path);
+    lb_command_option(text, size, "--with", args->with);
+    lb_command_option(text, size, "-d", target->label);
     for (size_t i = 0; i < args->options.n; i++)
-        add_word(text, size, "--opt", args->options.words[i]);
-    if (args->sql_dir != NULL)
-        add_word(text, size, "--sql-dir", args->sql_dir);
+        lb_command_option(text, size, "--opt", args->options.words[i]);
+    lb_command_option(text, size, "--sql-dir", args->sql_dir);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (words[i].text != NULL)
-            add_word(text, size, words[i].option, words[i].text);
+        lb_command_option(text, size, words[i].option, words[i].text);
     if (own->no_reduction)
         lb_command_add(text, size, "--no-reduction");
 }

@@ -139,10 +139,8 @@ enum lb_exit lb_command_record(const struct lb_args *args)
     if (rc == 0)
         rc = record(args, &selection, &n_open, &err);
     if (rc == 0) {
-        lb_command_add(command, sizeof command, "-s");
-        lb_command_add(command, sizeof command, args->output);
-        lb_command_add(command, sizeof command, "-d");
-        lb_command_add(command, sizeof command, selection.places[0].target.label);
+        lb_command_option(command, sizeof command, "-s", args->output);
+        lb_command_option(command, sizeof command, "-d", selection.places[0].target.label);
     }
     lb_selection_release(&selection);
     if (rc != 0)

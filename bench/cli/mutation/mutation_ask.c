@@ -38,10 +38,8 @@ static void show_progress(const struct lb_mutation *m, const char *number, const
 
 static void add_options(const struct lb_mutation *m, char *buf, size_t size)
 {
-    for (size_t i = 0; i < m->args->options.n; i++) {
-        lb_command_add(buf, size, "--opt");
-        lb_command_add(buf, size, m->args->options.words[i]);
-    }
+    for (size_t i = 0; i < m->args->options.n; i++)
+        lb_command_option(buf, size, "--opt", m->args->options.words[i]);
 }
 
 /* The command that writes the mutant, and behind it the one that shows what is wrong. */
@@ -57,15 +55,10 @@ static void describe_again(const struct lb_mutation *m, const struct lb_subject 
         return;
     }
     lb_command_start(buf, size, 1, "mutate");
-    lb_command_add(buf, size, "-s");
-    lb_command_add(buf, size, m->name);
-    lb_command_add(buf, size, "-d");
-    lb_command_add(buf, size, m->place->target.label);
+    lb_command_option(buf, size, "-s", m->name);
+    lb_command_option(buf, size, "-d", m->place->target.label);
     add_options(m, buf, size);
-    if (m->args->sql_dir != NULL) {
-        lb_command_add(buf, size, "--sql-dir");
-        lb_command_add(buf, size, m->args->sql_dir);
-    }
+    lb_command_option(buf, size, "--sql-dir", m->args->sql_dir);
     size_t n = strlen(buf);
     snprintf(buf + n, size - n, " --mutant %s >mutant-%s.sql; %s", subject->number, subject->number,
              command);
@@ -113,10 +106,8 @@ static void take_failure(const struct lb_mutation *m, const struct lb_subject *s
     char command[600];
     take(subject, what, cell, why);
     lb_command_start(command, sizeof command, 1, "verify");
-    lb_command_add(command, sizeof command, "-s");
-    lb_command_add(command, sizeof command, subject->path);
-    lb_command_add(command, sizeof command, "-d");
-    lb_command_add(command, sizeof command, m->place->target.label);
+    lb_command_option(command, sizeof command, "-s", subject->path);
+    lb_command_option(command, sizeof command, "-d", m->place->target.label);
     describe_again(m, subject, command);
 }
 

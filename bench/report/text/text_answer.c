@@ -132,8 +132,7 @@ static void print_sql(const struct lb_sink_state *state, const struct lb_cell *c
         return;
     lb_command_start(text, sizeof text, 1, "show");
     lb_command_add(text, sizeof text, cell->strategy_path);
-    lb_command_add(text, sizeof text, "-d");
-    lb_command_add(text, sizeof text, cell->target->db->name);
+    lb_command_option(text, sizeof text, "-d", cell->target->db->name);
     fprintf(state->out, "  Its SQL: %s\n", text);
 }
 
