@@ -230,14 +230,11 @@ const char *lb_standing_name(enum lb_standing standing)
 
 char *lb_cell_verdict(const struct lb_cell *cell, char *buf, size_t size)
 {
-    static const char *const words[] = {
-        [LB_STANDS_HELD] = "held",           [LB_STANDS_VIOLATED] = "VIOLATED",
-        [LB_STANDS_SKIPPED] = "SKIP",        [LB_STANDS_INCONCLUSIVE] = "inconclusive",
-        [LB_STANDS_FAILED] = "error",        [LB_STANDS_NOT_RUN] = "not run",
-        [LB_STANDS_UNTESTED] = "not tested", [LB_STANDS_MISSED] = "not caught",
-    };
     enum lb_standing standing = lb_cell_standing(cell);
-    snprintf(buf, size, "%s", words[standing]);
+    snprintf(buf, size, "%s",
+             standing == LB_STANDS_VIOLATED  ? "VIOLATED"
+             : standing == LB_STANDS_SKIPPED ? "SKIP"
+                                             : lb_standing_name(standing));
     if (standing != LB_STANDS_VIOLATED)
         return buf;
     size_t n_bad = 0;
@@ -317,31 +314,33 @@ static bool in_list(const char *name, size_t length, const char *list)
     }
 }
 
-/* The value of an option in this cell: given, from a key of the scenario, or its default.
- * NULL: the strategy has no such option. */
-static const char *option_of(const struct lb_cell *cell, const char *name, size_t length)
+static bool is_name(const char *known, const char *name, size_t length)
+{
+    return strlen(known) == length && strncmp(known, name, length) == 0;
+}
+
+/* The value that was given for an option; NULL: none. */
+static const char *given(const struct lb_cell *cell, const char *name, size_t length)
 {
     const char *value = NULL;
-    for (const struct lb_option *o = cell->strategy->options; o != NULL && o->name != NULL; o++)
-        if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
-            value = o->default_value;
-    if (value != NULL && length == strlen("stale_ms") && strncmp(name, "stale_ms", length) == 0 &&
-        cell->scenario.stale_ns > 0)
-        value = "given";
     for (size_t i = 0; i < cell->n_settings; i++)
-        if (strlen(cell->settings[i].name) == length &&
-            strncmp(cell->settings[i].name, name, length) == 0)
+        if (is_name(cell->settings[i].name, name, length))
             value = cell->settings[i].value;
     return value;
 }
 
-static bool is_given(const struct lb_cell *cell, const char *name, size_t length)
+/* The value of an option in this cell: given, from a key of the scenario, or its default.
+ * NULL: the strategy has no such option. */
+static const char *option_of(const struct lb_cell *cell, const char *name, size_t length)
 {
-    for (size_t i = 0; i < cell->n_settings; i++)
-        if (strlen(cell->settings[i].name) == length &&
-            strncmp(cell->settings[i].name, name, length) == 0)
-            return true;
-    return false;
+    const char *value = given(cell, name, length);
+    for (const struct lb_option *o = cell->strategy->options;
+         value == NULL && o != NULL && o->name != NULL; o++)
+        if (is_name(o->name, name, length))
+            value = cell->scenario.stale_ns > 0 && is_name("stale_ms", name, length)
+                        ? "given"
+                        : o->default_value;
+    return value;
 }
 
 /* Does the cell meet all of "a=1 b!=2"? must_be_given: defaults do not count. */
@@ -353,9 +352,9 @@ static bool meets(const struct lb_cell *cell, const char *wanted, bool must_be_g
         const char *value = wanted + length + (differs ? 2 : 1);
         const char *has = option_of(cell, wanted, length);
         size_t value_length = n - (size_t)(value - wanted);
-        bool equal =
-            has != NULL && strlen(has) == value_length && strncmp(has, value, value_length) == 0;
-        if (has == NULL || equal == differs || (must_be_given && !is_given(cell, wanted, length)))
+        bool equal = has != NULL && is_name(has, value, value_length);
+        if (has == NULL || equal == differs ||
+            (must_be_given && given(cell, wanted, length) == NULL))
             return false;
         wanted += n + strspn(wanted + n, " ");
     }
