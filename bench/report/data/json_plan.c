@@ -40,11 +40,9 @@ static json_t *parameter(double value, const struct lb_confidence *interval)
 static json_t *fit_json(const struct lb_plan *plan)
 {
     const struct lb_usl_fit *fit = &plan->fit;
-    struct lb_object object = lb_object_new();
-    if (!plan->has_fit) {
-        json_decref(object.json);
+    if (!plan->has_fit)
         return json_null();
-    }
+    struct lb_object object = lb_object_new();
     lb_put(&object, "lambda", parameter(fit->best.lambda, &fit->lambda));
     lb_put(&object, "sigma", parameter(fit->best.sigma, &fit->sigma));
     lb_put(&object, "kappa", parameter(fit->best.kappa, &fit->kappa));
@@ -72,11 +70,9 @@ static json_t *band_json(const struct lb_plan *plan)
 
 static json_t *place_json(bool has, const struct lb_estimate *n, const struct lb_estimate *x)
 {
-    struct lb_object object = lb_object_new();
-    if (!has) {
-        json_decref(object.json);
+    if (!has)
         return json_null();
-    }
+    struct lb_object object = lb_object_new();
     lb_put(&object, "workers", lb_estimate_json(n));
     lb_put(&object, "successes_per_s", lb_estimate_json(x));
     return lb_object_end(&object);
@@ -106,12 +102,10 @@ static json_t *trace_json(const struct lb_report *report, const struct lb_plan *
 static json_t *slo_json(const struct lb_report *report, const struct lb_plan *plan)
 {
     const struct lb_slo *slo = &plan->question->slo;
-    struct lb_object object = lb_object_new();
     bool known = plan->slo_state == LB_SLO_FOUND || plan->slo_state == LB_SLO_AT_LEAST;
-    if (!plan->question->has_slo) {
-        json_decref(object.json);
+    if (!plan->question->has_slo)
         return json_null();
-    }
+    struct lb_object object = lb_object_new();
     lb_put_text(&object, "text", slo->text);
     lb_put_real(&object, "quantile", slo->quantile);
     lb_put_count(&object, "bound_ns", slo->bound_ns);

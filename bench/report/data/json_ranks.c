@@ -35,13 +35,9 @@ static json_t *near_json(const struct lb_ranks *ranks)
 
 json_t *lb_ranks_json(const struct lb_ranks *ranks)
 {
-    struct lb_object object = lb_object_new();
-    struct lb_object rows = lb_list_new();
-    if (ranks->n == 0) {
-        json_decref(rows.json);
-        json_decref(object.json);
+    if (ranks->n == 0)
         return json_null();
-    }
+    struct lb_object object = lb_object_new(), rows = lb_list_new();
     for (uint32_t r = 0; r < ranks->n; r++)
         lb_add(&rows, row_json(&ranks->rows[r]));
     lb_put(&object, "rows", lb_object_end(&rows));
