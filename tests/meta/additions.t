@@ -39,8 +39,8 @@ static void inject(struct lb_worker *worker, const struct lb_request *request, c
 }
 
 const struct lb_fault_kind lb_fault_drowse = {.inject = inject,
-                                              .lock_keys = {"fault", "drowse", "fault-interval", "10ms"},
-                                              .queue_keys = {"fault", "drowse", "fault-interval", "10ms"}};
+                                              .lock_keys = "fault=drowse fault-interval=10ms",
+                                              .queue_keys = "fault=drowse fault-interval=10ms"};
 C
 /* The format shout: how many rows there are, loudly. */
 #include "report.h"

@@ -118,19 +118,6 @@ static void stretch(struct lb_scenario *s, uint64_t factor)
         s->fault_count = n;
 }
 
-static int set_keys(struct lb_scenario *scenario, const char *keys, struct lb_error *err)
-{
-    char text[sizeof((struct lb_ask *)NULL)->keys];
-    int rc = 0;
-    snprintf(text, sizeof text, "%s", keys);
-    for (char *rest = text, *word; rc == 0 && (word = strsep(&rest, " ")) != NULL;) {
-        const char *key = strsep(&word, "=");
-        if (word != NULL)
-            rc = lb_scenario_set(scenario, key, word, err);
-    }
-    return rc;
-}
-
 int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
                     struct lb_scenario *ret, struct lb_error *err)
 {
@@ -138,7 +125,7 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
     if (rc == 0 && ask->fault != NULL)
         rc = lb_fault_preset(ret, ask->fault, err);
     if (rc == 0)
-        rc = set_keys(ret, ask->keys, err);
+        rc = lb_scenario_set_all(ret, ask->keys, err);
     if (rc != 0)
         return rc;
     if (outlook->features.has_period && ret->shape == LB_QUEUE && ret->period_ns == 0) {

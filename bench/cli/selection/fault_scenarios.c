@@ -18,22 +18,19 @@
 struct preset {
     const char *name;
     bool is_fault;
-    const char *const *keys; /* key, value, ..., NULL */
+    const char *keys; /* as lb_scenario_set_all takes them; NULL: none */
 };
 
 /* For all faults. They take too much of so short a run for a bound on waits. */
-static const char *const for_locks[] = {
-    "workers", "4",   "hold",           "5ms",    "poll",           "5ms",      "backoff",
-    "fixed",   "ttl", "200ms",          "stale",  "500ms",          "duration", "3s",
-    "warmup",  "0",   "recovery-bound", "2500ms", "progress-bound", "0",        NULL};
-static const char *const for_queues[] = {
-    "ttl",    "500ms", "recover",        "200ms", "hold",           "1ms", "duration", "3s",
-    "warmup", "0",     "recovery-bound", "3s",    "progress-bound", "0",   NULL};
+static const char for_locks[] =
+    "workers=4 hold=5ms poll=5ms backoff=fixed ttl=200ms stale=500ms duration=3s warmup=0 "
+    "recovery-bound=2500ms progress-bound=0";
+static const char for_queues[] =
+    "ttl=500ms recover=200ms hold=1ms duration=3s warmup=0 recovery-bound=3s progress-bound=0";
 
 /* Keys of the scenario that are no faults, but are requested in the same way. */
-static const char *const skewed_locks[] = {"skew",  "400ms", "workers", "2", "hold",
-                                           "160ms", "think", "1ms",     NULL};
-static const char *const skewed_queues[] = {"skew", "1s", NULL};
+static const char skewed_locks[] = "skew=400ms workers=2 hold=160ms think=1ms";
+static const char skewed_queues[] = "skew=1s";
 
 /* The faults in their order, and the skew at last; false: there are no more. */
 static bool preset_at(size_t i, bool lock, struct preset *ret)
@@ -50,24 +47,16 @@ static bool preset_at(size_t i, bool lock, struct preset *ret)
     return true;
 }
 
-static int set_keys(struct lb_scenario *scenario, const char *const *keys, struct lb_error *err)
-{
-    int rc = 0;
-    for (size_t i = 0; keys[i] != NULL && rc == 0; i += 2)
-        rc = lb_scenario_set(scenario, keys[i], keys[i + 1], err);
-    return rc;
-}
-
 static int put_under(struct lb_scenario *scenario, const struct preset *preset,
                      struct lb_error *err)
 {
     bool lock = scenario->shape == LB_LOCK;
     size_t used = strnlen(scenario->name, sizeof scenario->name - 16);
     snprintf(scenario->name + used, sizeof scenario->name - used, "+%s", preset->name);
-    int rc = set_keys(scenario, lock ? for_locks : for_queues, err);
+    int rc = lb_scenario_set_all(scenario, lock ? for_locks : for_queues, err);
     if (rc == 0 && preset->is_fault)
         rc = lb_scenario_set(scenario, "fault", preset->name, err);
-    return rc == 0 ? set_keys(scenario, preset->keys, err) : rc;
+    return rc == 0 && preset->keys != NULL ? lb_scenario_set_all(scenario, preset->keys, err) : rc;
 }
 
 int lb_fault_preset(struct lb_scenario *scenario, const char *fault, struct lb_error *err)

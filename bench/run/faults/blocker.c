@@ -37,5 +37,5 @@ const struct lb_fault_kind lb_fault_blocker = {
     .suits = suits,
     .inject_outside = inject_outside,
     .isolation = LB_ISO_DEFAULT,
-    .lock_keys = {"fault-interval", "200ms", "fault-length", "350ms"},
-    .queue_keys = {"fault-interval", "200ms", "fault-length", "300ms", "hold", "5ms"}};
+    .lock_keys = "fault-interval=200ms fault-length=350ms",
+    .queue_keys = "fault-interval=200ms fault-length=300ms hold=5ms"};

@@ -26,8 +26,7 @@ static bool suits(const struct lb_db *db)
     return db != NULL && db->cut != NULL;
 }
 
-const struct lb_fault_kind lb_fault_cut = {
-    .suits = suits,
-    .inject = inject,
-    .lock_keys = {"fault-interval", "200ms"},
-    .queue_keys = {"fault-interval", "200ms", "hold", "5ms"}};
+const struct lb_fault_kind lb_fault_cut = {.suits = suits,
+                                           .inject = inject,
+                                           .lock_keys = "fault-interval=200ms",
+                                           .queue_keys = "fault-interval=200ms hold=5ms"};

@@ -81,8 +81,7 @@ static bool suits(const struct lb_db *db)
     return db != NULL && db->terminate != NULL;
 }
 
-const struct lb_fault_kind lb_fault_disconnect = {
-    .suits = suits,
-    .inject = inject,
-    .lock_keys = {"fault-interval", "200ms"},
-    .queue_keys = {"fault-interval", "200ms", "hold", "5ms"}};
+const struct lb_fault_kind lb_fault_disconnect = {.suits = suits,
+                                                  .inject = inject,
+                                                  .lock_keys = "fault-interval=200ms",
+                                                  .queue_keys = "fault-interval=200ms hold=5ms"};

@@ -15,8 +15,6 @@ struct lb_log;
 struct lb_run_plan;
 struct lb_worker;
 
-enum { LB_FAULT_KEYS = 24 };
-
 struct lb_fault_kind {
     /* Has it a meaning on an engine? db NULL: no database. NULL: always. */
     bool (*suits)(const struct lb_db *db);
@@ -45,8 +43,8 @@ struct lb_fault_kind {
     enum lb_isolation isolation; /* of its session */
     bool has_no_session;
 
-    /* The scenario's other keys with --faults: key, value, ... */
-    const char *lock_keys[LB_FAULT_KEYS], *queue_keys[LB_FAULT_KEYS];
+    /* The scenario's other keys with --faults, as lb_scenario_set_all takes them; NULL: none. */
+    const char *lock_keys, *queue_keys;
 };
 
 /* By enum lb_fault; LB_FAULT_NONE is NULL. */

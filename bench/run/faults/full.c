@@ -37,10 +37,10 @@ static bool suits(const struct lb_db *db)
     return db != NULL && db->fill != NULL;
 }
 
-const struct lb_fault_kind lb_fault_full = {
-    .suits = suits,
-    .before = before,
-    .inject_outside = fill,
-    .has_no_session = true,
-    .lock_keys = {"fault-interval", "200ms", "fault-length", "200ms"},
-    .queue_keys = {"fault-interval", "200ms", "fault-length", "200ms", "hold", "5ms"}};
+const struct lb_fault_kind lb_fault_full = {.suits = suits,
+                                            .before = before,
+                                            .inject_outside = fill,
+                                            .has_no_session = true,
+                                            .lock_keys = "fault-interval=200ms fault-length=200ms",
+                                            .queue_keys =
+                                                "fault-interval=200ms fault-length=200ms hold=5ms"};

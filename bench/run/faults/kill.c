@@ -4,6 +4,5 @@
 const struct lb_fault_kind lb_fault_kill = {
     .inject = lb_victim_die,
     .is_last = true,
-    .lock_keys = {"fault-interval", "250ms", "fault-count", "20", "duration", "7s", "stale",
-                  "300ms"},
-    .queue_keys = {"fault-interval", "60ms", "fault-count", "20", "duration", "3s"}};
+    .lock_keys = "fault-interval=250ms fault-count=20 duration=7s stale=300ms",
+    .queue_keys = "fault-interval=60ms fault-count=20 duration=3s"};

@@ -220,6 +220,5 @@ const struct lb_fault_kind lb_fault_migrate = {
     .needs = LB_S_MIGRATE,
     .inject_outside = inject_outside,
     .isolation = LB_ISO_REPEATABLE_READ,
-    .lock_keys = {"fault-interval", "500ms", "fault-length", "500ms", "fault-count", "1"},
-    .queue_keys = {"fault-interval", "500ms", "fault-length", "500ms", "fault-count", "1", "hold",
-                   "5ms"}};
+    .lock_keys = "fault-interval=500ms fault-length=500ms fault-count=1",
+    .queue_keys = "fault-interval=500ms fault-length=500ms fault-count=1 hold=5ms"};

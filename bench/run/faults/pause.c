@@ -51,7 +51,6 @@ const struct lb_fault_kind lb_fault_pause = {
     .inject = stand_still,
     .postpones = is_host,
     .is_enough = too_many_sleep,
-    .lock_keys = {"fault-interval", "450ms", "fault-length", "400ms", "guard", "yes"},
+    .lock_keys = "fault-interval=450ms fault-length=400ms guard=yes",
     /* Nobody frees what a live consumer has: that would be the operator's mistake. */
-    .queue_keys = {"fault-interval", "700ms", "fault-length", "900ms", "recover", "0", "hold",
-                   "15ms"}};
+    .queue_keys = "fault-interval=700ms fault-length=900ms recover=0 hold=15ms"};

@@ -107,5 +107,4 @@ const struct lb_fault_kind lb_fault_poison = {
     .inject = poison,
     .postpones = is_harmless,
     .is_standing = true,
-    .queue_keys = {"fault-count", "3", "fault-length", "100ms", "ttl", "150ms", "recover", "50ms",
-                   "workers", "4", "duration", "3s"}};
+    .queue_keys = "fault-count=3 fault-length=100ms ttl=150ms recover=50ms workers=4 duration=3s"};

@@ -157,6 +157,5 @@ const struct lb_fault_kind lb_fault_restart = {
     .suits = suits,
     .check = check,
     .inject_outside = restart,
-    .lock_keys = {"fault-interval", "800ms", "fault-count", "2", "duration", "5s"},
-    .queue_keys = {"fault-interval", "800ms", "fault-count", "2", "duration", "5s", "hold",
-                   "20ms"}};
+    .lock_keys = "fault-interval=800ms fault-count=2 duration=5s",
+    .queue_keys = "fault-interval=800ms fault-count=2 duration=5s hold=20ms"};

@@ -22,9 +22,9 @@ static int before(struct lb_worker *worker, struct lb_error *err)
     return 0;
 }
 
-const struct lb_fault_kind lb_fault_slow = {
-    .suits = lb_fault_suits_databases,
-    .inject = inject,
-    .before = before,
-    .lock_keys = {"fault-interval", "200ms", "fault-length", "30ms"},
-    .queue_keys = {"fault-interval", "200ms", "fault-length", "30ms", "hold", "5ms"}};
+const struct lb_fault_kind lb_fault_slow = {.suits = lb_fault_suits_databases,
+                                            .inject = inject,
+                                            .before = before,
+                                            .lock_keys = "fault-interval=200ms fault-length=30ms",
+                                            .queue_keys =
+                                                "fault-interval=200ms fault-length=30ms hold=5ms"};

@@ -18,5 +18,5 @@ const struct lb_fault_kind lb_fault_snapshot = {
     .suits = lb_fault_suits_databases,
     .inject_outside = inject_outside,
     .isolation = LB_ISO_REPEATABLE_READ,
-    .lock_keys = {"fault-interval", "200ms", "fault-length", "500ms"},
-    .queue_keys = {"fault-interval", "200ms", "fault-length", "500ms", "hold", "5ms"}};
+    .lock_keys = "fault-interval=200ms fault-length=500ms",
+    .queue_keys = "fault-interval=200ms fault-length=500ms hold=5ms"};

@@ -199,18 +199,12 @@ static bool suits_cancel(const struct lb_db *db)
 
 /* One, in the middle of the run, and a lease that outlasts it. */
 #define KEYS                                                                                       \
-    "fault-interval", "500ms", "fault-length", "1s", "fault-count", "1", "duration", "0", "ttl",   \
-        "20s", "progress-bound", "60s", "recovery-bound", "60s"
+    "fault-interval=500ms fault-length=1s fault-count=1 duration=0 ttl=20s progress-bound=60s "    \
+    "recovery-bound=60s"
 #define KIND(name, function)                                                                       \
     {                                                                                              \
-        .suits = function, .check = check, .inject_outside = switch_over, .lock_keys = {KEYS},     \
-        .queue_keys = {                                                                            \
-            KEYS,                                                                                  \
-            "recover",                                                                             \
-            "0",                                                                                   \
-            "hold",                                                                                \
-            "10ms"                                                                                 \
-        }                                                                                          \
+        .suits = function, .check = check, .inject_outside = switch_over, .lock_keys = KEYS,       \
+        .queue_keys = KEYS " recover=0 hold=10ms"                                                  \
     }
 const struct lb_fault_kind lb_fault_failover = KIND("failover", suits);
 const struct lb_fault_kind lb_fault_partition = KIND("partition", suits);

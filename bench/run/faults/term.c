@@ -78,8 +78,6 @@ static void ask_to_stop(struct lb_worker *worker, const struct lb_request *reque
 const struct lb_fault_kind lb_fault_term = {
     .inject = ask_to_stop,
     .is_last = true,
-    .lock_keys = {"fault-interval", "250ms", "fault-count", "20", "duration", "7s", "stale",
-                  "300ms", "grace", "50ms"},
-    .queue_keys = {"fault-interval", "100ms", "fault-count", "12", "duration", "4s", "grace",
-                   "150ms", "hold", "5ms", "ttl", "300ms", "recover", "100ms", "recovery-bound",
-                   "2s"}};
+    .lock_keys = "fault-interval=250ms fault-count=20 duration=7s stale=300ms grace=50ms",
+    .queue_keys = "fault-interval=100ms fault-count=12 duration=4s grace=150ms hold=5ms ttl=300ms "
+                  "recover=100ms recovery-bound=2s"};

@@ -472,6 +472,19 @@ int lb_scenario_set(struct lb_scenario *scenario, const char *key_name, const ch
     return 0;
 }
 
+int lb_scenario_set_all(struct lb_scenario *scenario, const char *keys, struct lb_error *err)
+{
+    char text[300];
+    int rc = 0;
+    snprintf(text, sizeof text, "%s", keys);
+    for (char *rest = text, *word; rc == 0 && (word = strsep(&rest, " ")) != NULL;) {
+        const char *key = strsep(&word, "=");
+        if (word != NULL)
+            rc = lb_scenario_set(scenario, key, word, err);
+    }
+    return rc;
+}
+
 void lb_scenario_stretch(struct lb_scenario *s, uint64_t factor)
 {
     uint64_t *const times[] = {&s->hold_ns,           &s->hold_most_ns, &s->ttl_ns,

@@ -177,6 +177,8 @@ void lb_scenario_init(struct lb_scenario *scenario);
 /* Sets one key from text. LB_E_USAGE names the key and the accepted values. */
 int lb_scenario_set(struct lb_scenario *scenario, const char *key, const char *value,
                     struct lb_error *err);
+/* Sets several: "hold=5ms ttl=1s", of less than 300 characters. */
+int lb_scenario_set_all(struct lb_scenario *scenario, const char *keys, struct lb_error *err);
 /* Parses a scenario file's text; origin is what error messages call it: "origin:line: what". */
 int lb_scenario_parse(const char *origin, const char *text, size_t length,
                       struct lb_scenario *ret_scenario, struct lb_error *err);
