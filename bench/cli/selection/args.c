@@ -210,7 +210,6 @@ static const struct flag flags[] = {
      "runs one schedule, as printed with a violation, and judges it"},
     {"spec", 0, FLAG_TEXT, TO(explore.spec), LB_FLAGS_EXPLORE, "FILE",
      "writes a violating schedule for PostgreSQL's isolationtester"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_EXPLORE, "FORMAT", "%s"},
     {"aged", 0, FLAG_TEXT, TO(age.aged), LB_FLAGS_AGE, "STATE[,STATE...]",
      "what fills the tables: finished, failed, delayed, claimed, waiting, other-class, "
      "dead (finished,failed,delayed)"},
@@ -222,7 +221,6 @@ static const struct flag flags[] = {
      "also says at how many items a claim alone takes that long"},
     {"demand", 0, FLAG_TEXT, TO(age.demand), LB_FLAGS_AGE, "RATE",
      "items put per second, such as 300/s: numbers of items become days"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_AGE, "FORMAT", "%s"},
     {"model", 0, FLAG_TEXT, TO(check.model), LB_FLAGS_CHECK, "MODEL",
      "mutex, reentrant, semaphore:K, rwlock, lease, queue or fifo; not needed for lockbench's "
      "own files"},
@@ -247,13 +245,13 @@ static const struct flag flags[] = {
     {"plain", 0, FLAG_SWITCH, TO(check.plain), LB_FLAGS_CHECK, NULL,
      "judges without shortcuts, which takes longer; with --export: writes only what Knossos' and "
      "Jepsen's models know"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_CHECK, "FORMAT", "%s"},
     {"strategy", 's', FLAG_WORDS, TO(strategies), LB_FLAGS_LIST, "NAME[,NAME...]",
      "prints all about these strategies: source, options, known breaks, and changes from the "
      "source"},
     {"names", 0, FLAG_SWITCH, TO(names), LB_FLAGS_LIST, NULL,
      "prints names only, one on each line"},
-    {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_LIST, "FORMAT", "%s"},
+    {"format", 0, FLAG_TEXT, TO(format),
+     LB_FLAGS_EXPLORE | LB_FLAGS_AGE | LB_FLAGS_CHECK | LB_FLAGS_LIST, "FORMAT", "%s"},
     {"as", 0, FLAG_TEXT, TO(as), LB_FLAGS_SHOW, "CLIENT",
      "with the placeholders of psql, mysql, sqlite, jdbc or libpq, ready to paste"},
     {"format", 0, FLAG_TEXT, TO(format), LB_FLAGS_SHOW, "FORMAT",
