@@ -115,18 +115,12 @@ static void print_breaks(const struct lb_strategy *strategy)
     for (const struct lb_break *b = strategy->breaks; b != NULL && b->why != NULL; b++) {
         printf("%s    %s: %s", b == strategy->breaks ? "  known to break\n" : "",
                lb_guarantee_name((enum lb_guarantee)b->guarantee), b->why);
-        if (b->engines != NULL)
-            printf("; on %s", b->engines);
-        if (b->scenario != NULL)
-            printf("; -S %s", b->scenario);
-        if (b->options != NULL)
-            printf("; --opt %s", b->options);
-        if (b->room != NULL)
-            printf("; where %s", b->room);
-        if (b->faults != NULL)
-            printf("; under %s", b->faults);
-        if (b->topologies != NULL)
-            printf("; where the servers are %s", b->topologies);
+        const char *const parts[][2] = {
+            {"on", b->engines}, {"-S", b->scenario},  {"--opt", b->options},
+            {"where", b->room}, {"under", b->faults}, {"where the servers are", b->topologies}};
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+            if (parts[i][1] != NULL)
+                printf("; %s %s", parts[i][0], parts[i][1]);
         putchar('\n');
     }
 }
