@@ -25,7 +25,7 @@ enum lb_unique {
                            */
     LB_UNIQUE_UNTIL_CLAIMED,
     LB_UNIQUE_UNTIL_ENDED, /* as UNTIL_DONE, of a file in which an error is for good */
-    LB_UNIQUE_UNTIL_GONE   /* as UNTIL_CLAIMED, of a file in which a claim is for good */
+    LB_UNIQUE_UNTIL_GONE   /* as UNTIL_CLAIMED: all that gives a claim back is in the history */
 };
 
 /* A fact that the history cannot show, and that is only assumed. A guarantee that is violated with

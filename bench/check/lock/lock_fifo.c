@@ -260,7 +260,7 @@ static void note_doubt(struct line *line)
                                     "part for readers or permits on a capacity above 1";
 }
 
-/* Waiters of one resource, of whom some were always in line: keys[0..n). */
+/* keys[0..n): waiters of one resource, from an empty line to the next one. */
 static int judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
 {
     const struct lb_waiter *waiters = c->waiters.items;

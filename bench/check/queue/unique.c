@@ -50,12 +50,25 @@ static bool ends(const struct lb_case *c, const struct lb_item_record *e)
     return e->op == LB_OP_COMPLETE || e->op == LB_OP_ERROR;
 }
 
-/* Is the key free for good behind this? One in error may still count for the database, and one
- * that is claimed come back, unless the file has no statement for that. */
-static bool is_final(const struct lb_case *c, const struct lb_item_record *e)
+/* Did the history give back no item, and end no session? Then a claim lasts, but for the end of the
+ * item itself. */
+static bool claim_lasts(const struct lb_case *c, size_t first, uint64_t id)
+{
+    const struct lb_item_record *items = c->items.items;
+    bool lasts = c->model->unique == LB_UNIQUE_UNTIL_GONE && c->world.n == 0 && c->infos.n == 0;
+    for (size_t i = first; lasts && i < c->items.n && c->by_id[i].key == id; i++) {
+        enum lb_op op = items[c->by_id[i].index].op;
+        lasts = op == LB_OP_ITEM || op == LB_OP_COMPLETE || op == LB_OP_RENEW_ITEM;
+    }
+    return lasts;
+}
+
+/* Is the key free for good behind this? One in error may still count for the database, unless the
+ * file has no statement that brings it back. */
+static bool is_final(const struct lb_case *c, const struct lb_item_record *e, bool lasts)
 {
     if (e->op == LB_OP_ITEM)
-        return e->type == LB_EV_OK && c->model->unique == LB_UNIQUE_UNTIL_GONE;
+        return e->type == LB_EV_OK && lasts;
     return lb_item_certain(e) &&
            (e->op == LB_OP_COMPLETE || c->model->unique == LB_UNIQUE_UNTIL_ENDED);
 }
@@ -64,10 +77,12 @@ static void follow(const struct lb_case *c, struct one *one)
 {
     const struct lb_item_record *items = c->items.items;
     const bool comes_back = c->has_reopened || c->model->period_ns > 0;
+    const size_t first = first_record(c, one->id);
+    const bool lasts = claim_lasts(c, first, one->id);
     one->from = one->high;
     one->to = c->known_ns;
     one->done = LB_NEVER;
-    for (size_t i = first_record(c, one->id); i < c->items.n && c->by_id[i].key == one->id; i++) {
+    for (size_t i = first; i < c->items.n && c->by_id[i].key == one->id; i++) {
         const struct lb_item_record *e = &items[c->by_id[i].index];
         if (e->op == LB_OP_ITEM) {
             one->is_claimed = true;
@@ -76,7 +91,7 @@ static void follow(const struct lb_case *c, struct one *one)
         if (!ends(c, e))
             continue;
         one->to = e->low < one->to ? e->low : one->to;
-        if (is_final(c, e) && e->high < one->done && !comes_back)
+        if (is_final(c, e, lasts) && e->high < one->done && !comes_back)
             one->done = e->high;
     }
 }

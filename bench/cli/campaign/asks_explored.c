@@ -183,6 +183,16 @@ static void explore_late_ends(struct lb_asking *m)
                                      .errors = fails,
                                      .frees = !fails});
     }
+    bool clears = m->program->sections[LB_S_CLEAR_ERROR].present ||
+                  m->program->sections[LB_S_CLEAR_ALL_ERRORS].present;
+    if (f->has_error && clears && lb_features_lease(f))
+        add(m, "explore+error+operator",
+            "its lease may be over when an error is cleared: a token may start again", USUAL,
+            (struct lb_explored_ask){.items = 1,
+                                     .ticks = 1,
+                                     .rounds = 2,
+                                     .preemptions = lb_asking_on_server(m),
+                                     .errors = true});
 }
 
 /* Done items must stay done when errors are cleared, and failed ones when done items are reset. */

@@ -60,7 +60,7 @@ static void ask_attributes(struct lb_asking *m)
         add_named(m, "unique", "steady", "producers=4 put-interval=0 hold=0 unique=0.9",
                   "it claims unique: producers put items of one unique key together");
     if (lb_asking_claims(m, LB_G_PRIORITY))
-        add_named(m, "priorities", "drain", "hold=2ms priority=0:0.4,1:0.3,9:0.3",
+        add_named(m, "priorities", "drain", "hold=2ms priority=0:0.4,9:0.3,10:0.3",
                   "it claims priority: a crowd at a backlog of three priorities");
     if (lb_asking_claims(m, LB_G_RATE))
         add_named(m, "rate", "drain", "hold=1ms poll-max=5ms duration=2500ms",

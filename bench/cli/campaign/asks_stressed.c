@@ -563,7 +563,7 @@ static void stress_queue(struct lb_asking *m)
     if (lb_asking_claims(m, LB_G_PRIORITY))
         add_named(m, "drain", 2000, "priorities",
                   "it claims priority: a crowd at a backlog of three priorities",
-                  "backlog=300 hold=2ms priority=0:0.4,1:0.3,9:0.3");
+                  "backlog=300 hold=2ms priority=0:0.4,9:0.3,10:0.3");
     if (lb_asking_claims(m, LB_G_NO_LOSS) || lb_asking_claims(m, LB_G_NO_DUPLICATE) ||
         lb_asking_claims(m, LB_G_FIFO) || lb_asking_claims(m, LB_G_PROGRESS))
         add_stressed(m, "steady", NULL, 2500, "two producers put while consumers claim",

@@ -108,7 +108,7 @@ static void print_table(FILE *out, const struct lb_explored *explored, unsigned 
         if (!step->is_late)
             print_lines(out, number, column, width, text, "");
         describe_answer(step, answer, sizeof answer);
-        if (answer[0] != '\0' && step->kind != LB_STEP_BEGIN)
+        if (answer[0] != '\0' && (step->kind != LB_STEP_BEGIN || strcmp(answer, "ok") != 0))
             print_lines(out, step->is_late ? number : "", column, width, answer, "-> ");
     }
 }

@@ -29,15 +29,16 @@ void lb_facts_ask_strangers(const struct lb_program *program, struct lb_model *m
 /* A key is free for good where the file has no statement by which its item comes back. */
 static enum lb_unique until(const struct lb_program *program, const struct lb_model *model)
 {
-    static const enum lb_section_name backs[] = {
-        LB_S_CLEAR_ERROR, LB_S_CLEAR_ALL_ERRORS, LB_S_FREE,  LB_S_RETRY, LB_S_RESET_ALL,
-        LB_S_SWEEP,       LB_S_RECOVER,          LB_S_ERROR, LB_S_STOP};
+    /* Sections that bring back an item in error, or one that is claimed. The history shows what the
+     * others bring back: free, error, recover. */
+    static const enum lb_section_name of_ended[] = {LB_S_CLEAR_ERROR, LB_S_CLEAR_ALL_ERRORS},
+                                      of_claimed[] = {LB_S_SWEEP, LB_S_STOP};
     const enum lb_unique unique = (enum lb_unique)program->unique;
     const bool is_claimed = unique == LB_UNIQUE_UNTIL_CLAIMED;
     if (program->n_statements == 0) /* a program's: it is not known */
         return unique;
-    for (size_t i = 0; i < (is_claimed ? sizeof backs / sizeof backs[0] : 2); i++)
-        if (program->sections[backs[i]].present)
+    for (size_t i = 0; i < 2; i++)
+        if (program->sections[is_claimed ? of_claimed[i] : of_ended[i]].present)
             return unique;
     if (unique == LB_UNIQUE_NOT ||
         (is_claimed &&
