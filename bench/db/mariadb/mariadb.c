@@ -109,6 +109,7 @@ static int maria_open(struct lb_space *space, const struct lb_conn_options *opti
     conn->head.db = &lb_db_mariadb;
     conn->space = space;
     struct lb_maria_wish wish = {.database = space->name,
+                                 .is_of_space = true,
                                  .role = options->role,
                                  .init = init,
                                  .node = options->beside != NULL ? options->beside->node

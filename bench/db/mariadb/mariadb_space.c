@@ -154,6 +154,9 @@ static MYSQL *connect_node(const struct lb_mariadb_uri *uri, const struct lb_mar
         r = wish->as_it_is ? 0 : settle(my, uri, wish->database, err);
     if (r == 0)
         return my;
+    /* Of several nodes one may not have it yet. */
+    if (wish->is_of_space && uri->n_nodes == 1 && mysql_errno(my) == ER_BAD_DB_ERROR)
+        lb_fail(err, LB_E_ENV, "the database %s is gone: another user dropped it", wish->database);
     if (uri->n_nodes > 1) {
         lb_mariadb_node_format(node, where, sizeof where);
         lb_fail_prefix(err, "%s", where);

@@ -38,6 +38,7 @@ size_t lb_maria_space_room(struct lb_space *space, size_t *ret_limit);
 /* How a connection is made. */
 struct lb_maria_wish {
     const char *database; /* NULL: none */
+    bool is_of_space;     /* it is lockbench's own, and was there */
     const char *role;     /* for the server's process list */
     const char *init;     /* SQL that sets the session up; NULL: none */
     unsigned answer_s;    /* a server that says nothing for so long loses it; 0: never */
