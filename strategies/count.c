@@ -83,8 +83,7 @@ int lb_count_items(const struct lb_strategy_plan *plan, struct lb_runner *runner
 }
 
 int lb_permits_ask(const struct lb_strategy_plan *plan, struct lb_runner *runner, uint32_t resource,
-                   int64_t clock_skew_ms,
-                   int64_t *ret_free, struct lb_error *err)
+                   int64_t clock_skew_ms, int64_t *ret_free, struct lb_error *err)
 {
     static const char *const names[] = {"free"};
     int64_t free = 0;

@@ -348,8 +348,7 @@ int lb_count_items(const struct lb_strategy_plan *plan, struct lb_runner *runner
 /* How many permits of a resource can be taken, as the section `permits` says: an answer, with the
  * number on LB_OK, or an error. clock_skew_ms: added to :now, beside the plan's. */
 int lb_permits_ask(const struct lb_strategy_plan *plan, struct lb_runner *runner, uint32_t resource,
-                   int64_t clock_skew_ms,
-                   int64_t *ret_free, struct lb_error *err);
+                   int64_t clock_skew_ms, int64_t *ret_free, struct lb_error *err);
 
 /* The embedded statements of a built-in strategy for an engine; NULL if there are none. Generated
  * from sql/<strategy>/<engine>.sql. */
