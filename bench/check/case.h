@@ -172,7 +172,7 @@ struct lb_tie {
 /* An acquire whose outcome is unknown. */
 struct lb_unknown_grant {
     uint64_t low, high; /* LB_NEVER: not answered */
-    uint32_t resource, log;
+    uint32_t resource, log, permits;
     bool is_given_back; /* a release had an effect that can be of nothing else */
 };
 

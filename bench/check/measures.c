@@ -98,14 +98,34 @@ struct death {
     uint32_t hold, next;
 };
 
-/* Was another worker granted the resource since, and before the death? */
-static bool was_passed_on(const struct lb_case *c, const struct lb_hold *dead)
+/* When it was known last that the worker had it: its grant, a renewal after a gap, or a grant
+ * within it. */
+static uint64_t had_last(const struct lb_case *c, uint32_t hold)
 {
-    uint64_t death = c->logs[dead->log].death_ns;
+    const struct lb_hold *dead = &lb_holds(c)[hold];
+    const struct lb_log_facts *facts = &c->logs[dead->log];
+    const struct lb_inner *inner = c->inner.items;
+    uint64_t last = dead->start;
+    for (size_t i = hold; i < facts->first_hold + facts->n_holds; i++) {
+        const struct lb_hold *piece = &lb_holds(c)[i];
+        if (piece->is_piece && piece->event == dead->event && piece->start > last)
+            last = piece->start;
+    }
+    for (size_t i = 0; i < c->inner.n; i++)
+        if (inner[i].hold == hold && inner[i].start > last)
+            last = inner[i].start;
+    return last;
+}
+
+/* Was another worker granted the resource since, and before the death? */
+static bool was_passed_on(const struct lb_case *c, uint32_t number)
+{
+    const struct lb_hold *dead = &lb_holds(c)[number];
+    uint64_t death = c->logs[dead->log].death_ns, since = had_last(c, number);
     size_t low = 0, high = c->holds.n;
     while (low < high) { /* the first hold that starts after it */
         size_t middle = low + (high - low) / 2;
-        if (lb_holds(c)[c->order[middle]].start <= dead->start)
+        if (lb_holds(c)[c->order[middle]].start <= since)
             low = middle + 1;
         else
             high = middle;
@@ -125,7 +145,7 @@ static int collect_deaths(struct lb_case *c, struct lb_array *deaths)
         const struct lb_hold *hold = &lb_holds(c)[open[i]];
         bool alone = lb_capacity_of(c->model, hold->resource) <= 1;
         if (!hold->is_dead || hold->is_shared || hold->is_piece ||
-            (alone && was_passed_on(c, hold)))
+            (alone && was_passed_on(c, open[i])))
             continue;
         c->out->measures.n_deaths++;
         if (!alone)
@@ -201,7 +221,8 @@ int lb_judge_recovery(struct lb_case *c)
                                               .from = from,
                                               .until = until,
                                               .bound_ns = bound,
-                                              .object = dead->resource};
+                                              .object = dead->resource,
+                                              .log = dead->log};
         if (bound > 0 && from < until && lb_is_late_recovery(c, LB_G_RECOVERY, &wait))
             report_recovery(c, dead, deaths[i].at, next, took);
     }

@@ -55,15 +55,17 @@ static uint64_t had_until(const struct lb_case *c, uint32_t log, uint64_t low, u
 
 /* The latest time until which a try that began by a time, and had not ended at another, may have
  * had it. */
-static uint64_t had_last(const struct lb_case *c, uint32_t object, uint64_t again, uint64_t by,
+static uint64_t had_last(const struct lb_case *c, const struct lb_recovery_wait *wait, uint64_t by,
                          uint64_t bound)
 {
+    const uint32_t object = wait->object;
+    const uint64_t again = wait->again;
     const struct lb_unknown_claim *claims = c->unknown.items;
     const struct lb_unknown_grant *grants = c->unknown_grants.items;
     uint64_t last = 0;
     for (size_t i = 0; i < c->unknown.n; i++) {
         const struct lb_unknown_claim *claim = &claims[i];
-        if (claim->low > by ||
+        if (claim->low > by || claim->log == wait->log ||
             (claim->class_no != object && claim->class_no != LB_NONE && object != LB_NONE))
             continue;
         uint64_t until = had_until(c, claim->log, claim->low, claim->high, bound);
@@ -72,7 +74,7 @@ static uint64_t had_last(const struct lb_case *c, uint32_t object, uint64_t agai
         last = until >= again && until > last ? until : last;
     }
     for (size_t i = 0; i < c->unknown_grants.n; i++) {
-        if (grants[i].resource != object || grants[i].low > by)
+        if (grants[i].resource != object || grants[i].low > by || grants[i].log == wait->log)
             continue;
         uint64_t until = had_until(c, grants[i].log, grants[i].low, grants[i].high, bound);
         last = until >= again && until > last ? until : last;
@@ -89,7 +91,7 @@ bool lb_is_late_recovery(struct lb_case *c, enum lb_guarantee guarantee,
         return false;
     while (from < wait->until && wait->until - from > bound && from > last) {
         last = from;
-        uint64_t had = had_last(c, wait->object, wait->again, from + bound, bound);
+        uint64_t had = had_last(c, wait, from + bound, bound);
         from = had > from ? had : from;
     }
     if (from < wait->until && wait->until - from > bound)

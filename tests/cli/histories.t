@@ -181,6 +181,16 @@ my @cases = (
     ['uncertain_recovery.jsonl', 0, 'an uncertain clock makes no recovery late', @mutex, @recovery, '--uncertainty', '1s'],
     ['uncertain_progress.jsonl', 5, 'and no wait long', @mutex, @progress, '--uncertainty', '1s'],
     ['uncertain_end.jsonl', 1, 'nor does it hide a lock that is never given back', @mutex, '--claims', 'exclusive', '--uncertainty', '1us'],
+    ['fifo_holder_in_line.jsonl', 1, 'of two places a holder has one, until it releases', '--model', 'semaphore:2', '--claims', 'fifo'],
+    ['fifo_restart_in_tick.jsonl', 0, 'a worker does not overtake itself, within a tick', @mutex, '--claims', 'fifo'],
+    ['fifo_other_try.jsonl', 0, 'a try of another lock is no sign of life in this line', '--model', 'lease', '--claims', 'fifo'],
+    ['recovery_renewed_since.jsonl', 1, 'a lease that was renewed after another one had the lock is its worker\'s again', '--model', 'lease', @recovery],
+    ['recovery_granted_again.jsonl', 1, 'so is a lock that was granted again'],
+    ['recovery_own_try.jsonl', 1, 'the dead worker\'s own try excuses nothing', '--model', 'reentrant', @recovery],
+    ['recovery_own_claim.jsonl', 1, 'nor does its own claim'],
+    ['unknown_in_parts.jsonl', 5, 'what was granted at once may be given back in parts', '--model', 'semaphore:5', '--claims', 'exclusive,owner-release'],
+    ['dropped_grant.jsonl', 0, 'a release of unknown outcome may be tried again much later', '--model', 'semaphore:20', '--claims', 'owner-release'],
+    ['reentrant_failed_last.jsonl', 0, 'nor need it be, by belief', '--model', 'reentrant', '--claims', 'exclusive,owner-release'],
     ['value_intern.jsonl', 0, 'a text and an integer are different items', @queue, '--claims', 'no-duplicate'],
 );
 for my $case (@cases) {

@@ -49,11 +49,6 @@ static uint32_t tree_below(const struct tree *tree, uint32_t rank)
     return sum;
 }
 
-/* Whom a grant passed; n_left: those of them who had left the line by the clock. */
-struct passed {
-    uint32_t n, n_writers, n_behind, n_left; /* n_behind: who stood before a granted writer */
-};
-
 struct line {
     struct lb_case *c;
     struct person *people;
@@ -86,12 +81,6 @@ static uint64_t hold_end(const struct lb_case *c, const struct lb_waiter *waiter
     return waiter->high;
 }
 
-/* Does a come after b by the order of their worker's own operations, though not by the clock? */
-static bool is_own_later(const struct lb_waiter *b, const struct lb_waiter *a)
-{
-    return a > b && a->log == b->log && a->low <= b->high;
-}
-
 static void report(struct line *line, const struct lb_waiter *b, uint32_t behind)
 {
     struct lb_case *c = line->c;
@@ -101,7 +90,7 @@ static void report(struct line *line, const struct lb_waiter *b, uint32_t behind
     const struct lb_waiter *a = NULL; /* the first in line whom b passed */
     for (size_t i = 0; i < line->n; i++) {
         const struct lb_waiter *w = line->people[i].waiter;
-        if ((w->low > b->high || is_own_later(b, w)) && (int64_t)w->ticket < (int64_t)b->ticket &&
+        if (w->low > b->high && (int64_t)w->ticket < (int64_t)b->ticket &&
             (!b->is_shared || !w->is_shared || line->people[i].rank < behind) &&
             (a == NULL || (int64_t)w->ticket < (int64_t)a->ticket))
             a = w;
@@ -125,23 +114,6 @@ static void report(struct line *line, const struct lb_waiter *b, uint32_t behind
                     a->high != LB_NEVER ? lb_at(c, a->low, later, sizeof later) : "");
 }
 
-/* Whom b passed of those that its own worker was granted, or gave up, after b within a tick. */
-static struct passed own_passed(const struct line *line, const struct person *b)
-{
-    const struct lb_waiter *me = b->waiter;
-    struct passed passed = {0};
-    for (const struct person *a = b + 1; a < line->people + line->n && is_own_later(me, a->waiter);
-         a++) {
-        if ((int64_t)a->waiter->ticket >= (int64_t)me->ticket)
-            continue;
-        passed.n++;
-        passed.n_writers += !a->waiter->is_shared;
-        passed.n_behind += a->rank < b->behind;
-        passed.n_left += a->leaves <= me->high;
-    }
-    return passed;
-}
-
 /* Finds forbidden overtakes, from the passing side. */
 static void judge_grants(struct line *line)
 {
@@ -161,16 +133,13 @@ static void judge_grants(struct line *line)
         for (; next_leave < line->n && line->people[line->by_leave[next_leave].index].leaves > at;
              next_leave++)
             tree_add(&line->trees[IN_LINE], line->people[line->by_leave[next_leave].index].rank);
-        struct passed own = own_passed(line, b);
         uint32_t passed =
-            tree_below(&line->trees[b->waiter->is_shared ? WAITING_WRITERS : WAITING], b->rank) +
-            (b->waiter->is_shared ? own.n_writers : own.n);
+            tree_below(&line->trees[b->waiter->is_shared ? WAITING_WRITERS : WAITING], b->rank);
         line->c->out->measures.n_overtakes += passed;
         if (b->waiter->is_shared && passed == 0 && line->capacity <= 1)
-            passed = tree_below(&line->trees[WAITING], b->behind) + own.n_behind;
+            passed = tree_below(&line->trees[WAITING], b->behind);
         if (passed > 0 &&
-            (b->waiter->is_shared ||
-             tree_below(&line->trees[IN_LINE], b->rank) + own.n_left >= line->capacity))
+            (b->waiter->is_shared || tree_below(&line->trees[IN_LINE], b->rank) >= line->capacity))
             report(line, b->waiter, b->behind);
     }
 }
@@ -333,10 +302,13 @@ static void find_suspects(const struct lb_case *c, const struct lb_key *keys, ui
     }
 }
 
-/* By when it was granted, or left. */
-static uint64_t gone_by(const struct lb_waiter *w)
+/* By when it was granted, or left. Where several may hold, a holder is in line until it releases.
+ */
+static uint64_t gone_by(const struct lb_case *c, const struct lb_waiter *w)
 {
-    return w->high != LB_NEVER ? w->high : w->low;
+    uint64_t end =
+        w->high != LB_NEVER && lb_capacity_of(c->model, w->resource) > 1 ? hold_end(c, w) : 0;
+    return w->high == LB_NEVER ? w->low : end > w->high ? end : w->high;
 }
 
 /* Was a ticket drawn that is smaller than one that had certainly been drawn before? by_low,
@@ -388,7 +360,8 @@ static int judge_resource(struct lb_case *c, struct lb_key *keys, size_t n)
     for (size_t first = 0, end = 0; first < n && rc == 0; first = end) {
         do {
             const struct lb_waiter *w = &waiters[keys[end++].index];
-            gone = gone_by(w) > gone ? gone_by(w) : gone;
+            uint64_t its = gone_by(c, w);
+            gone = its > gone ? its : gone;
         } while (end < n && keys[end].key <= gone);
         rc = judge_busy(c, keys + first, by_high, end - first);
     }

@@ -151,6 +151,7 @@ static void judge_wait(struct lb_case *c, const struct lb_item_record *dead,
         .until = until,
         .bound_ns = bound > LB_NOTICED_NS ? bound : LB_NOTICED_NS,
         .object = dead->class_no,
+        .log = dead->log,
     };
     bool is_drained = next == NULL && c->is_drained;
     if (is_drained && ((c->model->claims & LB_G_BIT(LB_G_RECOVERY)) == 0 || bound == 0) &&

@@ -118,7 +118,7 @@ uint32_t lb_grant_find(const struct lb_scan *scan, const struct lb_event *invoke
             best = i;
         }
     }
-    return best_score < 4 && names_past(scan, invoke) ? LB_NONE : best;
+    return best_score < 4 && !scan->has_dropped && names_past(scan, invoke) ? LB_NONE : best;
 }
 
 void lb_grant_end_any(struct lb_scan *scan, uint32_t number)

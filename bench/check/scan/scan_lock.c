@@ -93,6 +93,7 @@ static void drop_fixed(struct lb_scan *scan, uint32_t resource)
     for (uint32_t i = scan->newest[resource]; scan->n_fixed > 0 && i != LB_NONE && n < MANY; n++)
         i = lb_grant_at(scan, i)->older;
     uint32_t i = n < MANY ? LB_NONE : scan->newest[resource];
+    scan->has_dropped = scan->has_dropped || i != LB_NONE;
     while (i != LB_NONE) {
         uint32_t older = lb_grant_at(scan, i)->older;
         if (lb_grant_at(scan, i)->is_fixed)
@@ -226,9 +227,11 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
 {
     struct lb_case *c = scan->c;
     c->logs[scan->log].n_attempts++;
+    int rc = 0;
     if (type != LB_EV_OK)
         lb_scan_others_lease(scan);
-    int rc = lb_scan_miss_try(scan, scan->invoke->time_ns, end != NULL ? end->time_ns : c->end_ns);
+    if (scan->has_ticket && scan->ticket.resource == scan->invoke->object)
+        rc = lb_scan_miss_try(scan, scan->invoke->time_ns, end != NULL ? end->time_ns : c->end_ns);
     if (rc != 0)
         return rc;
     if (type == LB_EV_OK)
@@ -242,7 +245,8 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
             .low = lb_low(scan->invoke->time_ns, scan->slack),
             .high = end != NULL ? lb_high(end->time_ns, scan->slack) : LB_NEVER,
             .resource = scan->invoke->object,
-            .log = scan->log};
+            .log = scan->log,
+            .permits = scan->invoke->arg > 0 ? scan->invoke->arg : 1};
         return type == LB_EV_NONE
                    ? lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER,
                                         LB_NONE)
@@ -295,14 +299,35 @@ static struct lb_unknown_grant *unknown_grant(const struct lb_scan *scan, uint32
     return NULL;
 }
 
+/* Other permits are given back than were granted at once: it is unknown what the worker still has:
+ * maybe nothing, maybe the hold that it releases next. */
+static void end_unknown(struct lb_scan *scan)
+{
+    uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
+    for (uint32_t i = scan->newest[scan->invoke->object]; i != LB_NONE;
+         i = lb_grant_at(scan, i)->older)
+        if (!lb_grant_at(scan, i)->is_fixed)
+            lb_grant_end(scan, lb_grant_at(scan, i), low);
+    scan->is_unclear = true;
+    scan->c->doubt[LB_G_EXCLUSIVE] = scan->c->doubt[LB_G_OWNER_RELEASE] =
+        "a release gave back more or fewer permits than its worker had got at once";
+}
+
 static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
 {
     struct lb_case *c = scan->c;
     struct lb_unknown_grant *unknown = unknown_grant(scan, end->object);
     if ((end->flags & LB_EVF_EFFECTIVE) == 0 || scan->is_unclear)
         return 0;
+    if (unknown != NULL && scan->invoke->arg > 0 && scan->invoke->arg != unknown->permits) {
+        end_unknown(scan);
+        return 0;
+    }
     if (unknown != NULL) { /* it gives back a grant that it was not told of, once */
         unknown->is_given_back = true;
+        const struct lb_unknown_grant *all = c->unknown_grants.items;
+        while (scan->first_unknown < c->unknown_grants.n && all[scan->first_unknown].is_given_back)
+            scan->first_unknown++;
         return 0;
     }
     c->n_releases++;
@@ -366,6 +391,8 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
     uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
     if (grant->depth > 0) {
         grant->depth--;
+        if (grant->depth < grant->n_failed && !grant->is_fixed) /* by belief */
+            lb_grant_end(scan, grant, low);
         return 0;
     }
     bool went_on = grant->is_lapsed && effective && speaks_of(scan, grant);
@@ -415,20 +442,6 @@ static bool fits_none(const struct lb_scan *scan)
     return !fits;
 }
 
-/* Then it is unknown what its worker still has: maybe nothing, maybe the hold that it releases
- * next. */
-static void end_unknown(struct lb_scan *scan)
-{
-    uint64_t low = lb_low(scan->invoke->time_ns, scan->slack);
-    for (uint32_t i = scan->newest[scan->invoke->object]; i != LB_NONE;
-         i = lb_grant_at(scan, i)->older)
-        if (!lb_grant_at(scan, i)->is_fixed)
-            lb_grant_end(scan, lb_grant_at(scan, i), low);
-    scan->is_unclear = true;
-    scan->c->doubt[LB_G_EXCLUSIVE] = scan->c->doubt[LB_G_OWNER_RELEASE] =
-        "a release gave back more or fewer permits than its worker had got at once";
-}
-
 static int end_release_of(struct lb_scan *scan, const struct lb_event *end, int type,
                           uint32_t number)
 {
@@ -440,7 +453,9 @@ static int end_release_of(struct lb_scan *scan, const struct lb_event *end, int 
         unknown || end->answer == LB_REFUSED || scan->c->model->release == LB_RELEASE_BELIEF;
     bool is_inner = grant->depth > 0 && (unknown || end->answer != LB_REFUSED);
     if (is_inner && unknown)
-        grant->depth--; /* re-entrant: one that failed may be tried again, and ended nothing */
+        grant->depth--;
+    else if (is_inner) /* re-entrant: it may be tried again */
+        grant->n_failed += ends;
     else if (ends && !is_inner && !grant->is_fixed)
         lb_grant_end(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
     if (!unknown && end->answer == LB_REFUSED)

@@ -19,6 +19,7 @@ struct lb_open {
     uint32_t hold, piece; /* positions in holds; piece: the latest part, the hold itself at first */
     uint32_t newer, older; /* grants of the same resource, a list; LB_NONE ends */
     uint32_t depth;        /* re-entrant: acquires within the outermost */
+    uint32_t n_failed;     /* ... and inner releases that failed, but ended them by belief */
     uint64_t expiry_low, expiry_high;
     uint64_t lapsed_cut; /* the piece's cut, before it lapsed */
     bool is_closed;
@@ -44,6 +45,7 @@ struct lb_scan {
     uint32_t *last_hold; /* per resource: of the last grant that went through newest */
     struct lb_array grants;
     uint32_t n_fixed; /* of the open grants */
+    bool has_dropped; /* grants that it may yet release were taken off its list */
     bool is_mixed;    /* two grants at a time differed in permits or mode */
     bool is_waiting;
     uint32_t wait_object, wait_event;
@@ -226,7 +228,7 @@ uint64_t lb_first_try(const struct lb_case *c, uint32_t dead_log, uint32_t objec
  * class, of a dead worker. Others could have it again from a time on. */
 struct lb_recovery_wait {
     uint64_t again, from, until, bound_ns;
-    uint32_t object;
+    uint32_t object, log; /* log: of the dead worker, whose own tries do not count */
 };
 
 /* Is it beyond the bound, as lb_is_late says? If tries of unknown outcome may have had it, one

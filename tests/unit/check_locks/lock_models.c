@@ -401,7 +401,7 @@ static bool step_line(const struct brute *b, const struct brute_op *op, uint64_t
 
 /* One log's requests on one resource: a ticket, then at most one grant or cancel, then a release.
  */
-static void translate_line(uint32_t log, uint32_t resource)
+static void translate_line(uint32_t log, uint32_t resource, bool is_alone)
 {
     uint32_t me = UINT32_MAX; /* the place that log has in line */
     uint32_t first = brute.n;
@@ -434,18 +434,19 @@ static void translate_line(uint32_t log, uint32_t resource)
         if (invoke->op == LB_OP_ACQUIRE && here && ok && !granted) {
             add_brute(ACQUIRE, me, invoke->time_ns, end->time_ns, false, 0, 0);
             granted = true;
-            gone[me] = end->time_ns;
+            gone[me] = is_alone ? end->time_ns : UINT64_MAX; /* else when it is released */
         } else if (!granted && ((invoke->op == LB_OP_CANCEL && here) ||
                                 (end == NULL && invoke->op == LB_OP_ACQUIRE))) {
             gone[me] = invoke->time_ns;
             add_brute(LEAVE, me, invoke->time_ns, UINT64_MAX, true, 0, 0);
             me = UINT32_MAX;
         } else if (granted && invoke->op == LB_OP_RELEASE && here) {
+            gone[me] = is_alone ? gone[me] : invoke->time_ns;
             add_brute(LEAVE, me, invoke->time_ns, UINT64_MAX, true, 0, 0);
             me = UINT32_MAX;
         }
         if (me != UINT32_MAX && end != NULL && end->type == LB_EV_INFO) {
-            gone[me] = granted ? gone[me] : invoke->time_ns;
+            gone[me] = granted && is_alone ? gone[me] : invoke->time_ns;
             add_brute(LEAVE, me, invoke->time_ns, UINT64_MAX, true, 0, 0);
             me = UINT32_MAX;
         }
@@ -459,7 +460,7 @@ bool legal_line(const struct shape *shape)
     for (uint32_t resource = 0; resource < shape->resources; resource++) {
         brute.n = n_tickets = 0;
         for (uint32_t log = 0; log < MAX_LOGS; log++)
-            translate_line(log, resource);
+            translate_line(log, resource, shape->capacity <= 1);
         find_busy();
         brute.step = step_line;
         brute.context = shape;
