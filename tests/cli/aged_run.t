@@ -68,7 +68,7 @@ my $stale_mariadb = "create_options LIKE '%stats_auto_recalc=0%'";
 for my $case (
     ['postgresql', 'stale', $stale_postgres, 0],
     ['postgresql', 'default', $stale_postgres, 5],
-    ['postgresql', 'fresh', 'reloptions IS NULL AND reltuples >= 2000 AND relallvisible > 0', 0],
+    ['postgresql', 'fresh', 'reloptions IS NULL AND reltuples >= 2000 AND pg_stat_get_last_vacuum_time(oid) IS NOT NULL', 0],
     ['mariadb', 'stale', $stale_mariadb, 0],
     ['mariadb', 'default', $stale_mariadb, 5],
 ) {

@@ -15,6 +15,7 @@
 #include "uri_text.h"
 
 #include <ctype.h>
+#include <errmsg.h>
 #include <mysqld_error.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,9 @@ static MYSQL *connect_node(const struct lb_mariadb_uri *uri, const struct lb_mar
                     "does without");
     else
         r = wish->as_it_is ? 0 : settle(my, uri, wish->database, err);
+    if (r < 0 && connected &&
+        (mysql_errno(my) == CR_SERVER_GONE_ERROR || mysql_errno(my) == CR_SERVER_LOST))
+        lb_fail(err, LB_E_ENV, "the server went away: %s", mysql_error(my));
     if (r == 0)
         return my;
     /* Of several nodes one may not have it yet. */
