@@ -408,7 +408,8 @@ static void go_by_hand(const char *uri, bool stands_still)
         printf("# %s: %" PRIu64 " schedules stood for %" PRIu64 "\n", found.gl_pathv[i],
                tally.n_schedules - n, tally.n_all - n_all);
         if (differs != NULL || tally.n_skipped > n_skipped) {
-            printf("# %s: %s\n", found.gl_pathv[i], differs != NULL ? differs : "not compared");
+            fprintf(stderr, "# %s: %s\n", found.gl_pathv[i],
+                    differs != NULL ? differs : "not compared");
             n_differ++;
         }
         free(differs);
