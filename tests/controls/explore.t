@@ -619,7 +619,12 @@ UPDATE job SET owner = :worker WHERE id = :id;
 SELECT id FROM job WHERE id = :id AND owner = :worker;
 UNLOCK TABLES;
 SQL
-    my ($status, $found) = explore('mariadb', $locked, '--items', '2');
+    my ($status, $found);
+    for (1 .. 3) { # a server that is too busy cuts an exploration short
+        ($status, $found) = explore('mariadb', $locked, '--items', '2');
+        last if $found->{complete};
+        diag $found->{bounds};
+    }
     is $status, 0, 'LOCK TABLES keeps others out for several statements' or diag explain $found->{verdicts};
     ok $found->{complete}, '... in every schedule';
     my $open = spew('unlocked.sql', slurp($locked) =~ s/^(?:LOCK|UNLOCK) TABLES.*\n//mgr);
