@@ -100,7 +100,7 @@ struct death {
 
 /* When it was known last that the worker had it: its grant, a renewal after a gap, or a grant
  * within it. */
-static uint64_t had_last(const struct lb_case *c, uint32_t hold)
+static uint64_t known_last(const struct lb_case *c, uint32_t hold)
 {
     const struct lb_hold *dead = &lb_holds(c)[hold];
     const struct lb_log_facts *facts = &c->logs[dead->log];
@@ -121,7 +121,7 @@ static uint64_t had_last(const struct lb_case *c, uint32_t hold)
 static bool was_passed_on(const struct lb_case *c, uint32_t number)
 {
     const struct lb_hold *dead = &lb_holds(c)[number];
-    uint64_t death = c->logs[dead->log].death_ns, since = had_last(c, number);
+    uint64_t death = c->logs[dead->log].death_ns, since = known_last(c, number);
     size_t low = 0, high = c->holds.n;
     while (low < high) { /* the first hold that starts after it */
         size_t middle = low + (high - low) / 2;

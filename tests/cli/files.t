@@ -201,7 +201,7 @@ for my $file (@examples) {
     my ($status, $out, $err) = lockbench('compare', '-s', "$first,$second", @short);
     my $json = eval { decode_json($out) } // {};
     my @names = map { $_->{strategy} } @{ $json->{cells} // [] };
-    # A long path is told by its end.
+    # A long path is cut to its end.
     my $named = sub { join ' ', map { s{\(.*/}{(}r } @{ $_[0] } };
     is($named->(\@names), 'good-lock(first.sql) good-lock(second.sql)', 'two files of one name are told apart by their paths')
         or diag $err;

@@ -329,6 +329,8 @@ static bool contradicts(const struct lb_case *c, const struct lb_key *by_low,
     return false;
 }
 
+/* by_low: the waiters of a busy time, by the requests for their tickets. by_high: room for as many.
+ */
 static int judge_busy(struct lb_case *c, const struct lb_key *by_low, struct lb_key *by_high,
                       size_t n)
 {

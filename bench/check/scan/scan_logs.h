@@ -228,7 +228,7 @@ uint64_t lb_first_try(const struct lb_case *c, uint32_t dead_log, uint32_t objec
  * class, of a dead worker. Others could have it again from a time on. */
 struct lb_recovery_wait {
     uint64_t again, from, until, bound_ns;
-    uint32_t object, log; /* log: of the dead worker, whose own tries do not count */
+    uint32_t object, log; /* log: of the dead worker; its own tries do not count */
 };
 
 /* Is it beyond the bound, as lb_is_late says? If tries of unknown outcome may have had it, one

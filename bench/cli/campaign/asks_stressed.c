@@ -458,7 +458,7 @@ static void kill_consumers(struct lb_asking *m)
         m, "steady", "kill", claims ? 5500 : 3500,
         f->has_sweep ? "it has sweep: consumers are killed, and others start beside the living"
         : claims     ? "it claims recovery: consumers are killed"
-                     : "what the dead have comes back: consumers are killed",
+                     : "items of dead consumers come back: consumers are killed",
         f->recovers_by_time ? "recover=100ms" : "recover=0");
     set_fault_times(m, ask, "8", claims ? "4s" : "2s");
     if (claims)

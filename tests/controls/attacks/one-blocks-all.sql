@@ -1,3 +1,4 @@
+-- A lock of any name keeps workers from all others; the view is harmless.
 -- strategy: one-blocks-all
 -- shape: lock
 -- claims: exclusive, owner-release, progress

@@ -1,3 +1,4 @@
+-- A semaphore of leases by the workers' clocks, also in permits. It is correct.
 -- strategy: permits-by-now
 -- shape: lock
 -- claims: exclusive, owner-release, permits, recovery

@@ -1,3 +1,4 @@
+-- Priorities are compared as text: 10 comes before 9.
 -- strategy: priority-as-text
 -- shape: queue
 -- claims: no-duplicate, no-loss, priority

@@ -1,3 +1,4 @@
+-- The claim commits each statement by itself: a refusal between two of them loses the item.
 -- strategy: refused-begin
 -- shape: queue
 -- claims: no-duplicate, no-loss, owner-release, bounded-claim

@@ -1,3 +1,4 @@
+-- The release frees nothing; the trigger is harmless.
 -- strategy: stuck-beside-trigger
 -- shape: lock
 -- claims: exclusive, progress

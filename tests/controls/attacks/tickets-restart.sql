@@ -1,3 +1,4 @@
+-- Tickets are one more than the largest in line: they start again when it is empty. It is correct.
 -- strategy: tickets-restart
 -- shape: lock
 -- claims: exclusive, owner-release, fifo, progress

@@ -1,3 +1,4 @@
+-- An error sets the token back, so that a late complete of an earlier claim takes effect.
 -- strategy: token-restarts
 -- shape: queue
 -- claims: no-duplicate, no-loss, bounded-claim, owner-release, recovery

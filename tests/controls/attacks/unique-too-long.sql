@@ -1,3 +1,4 @@
+-- The key counts until the item is done, and the header says until it is claimed.
 -- strategy: unique-too-long
 -- shape: queue
 -- claims: no-duplicate, no-loss, unique, owner-release
