@@ -2,7 +2,6 @@
 #ifndef LB_ARRAY_H
 #define LB_ARRAY_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Zeroed to begin with; the owner frees items. */
@@ -12,10 +11,9 @@ struct lb_array {
 };
 
 /* The slow path of lb_array_push: makes the array larger. */
-void *lb_array_grow(struct lb_array *array, size_t size);
+void *lb_array_grow(struct lb_array *array, size_t size) __attribute__((returns_nonnull));
 
-/* Room for one more item of size bytes; NULL: out of memory. The pointer is good until the next
- * push. */
+/* Room for one more item of size bytes. The pointer is good until the next push. */
 static inline void *lb_array_push(struct lb_array *array, size_t size)
 {
     if (__builtin_expect(array->n == array->room, 0))
@@ -25,8 +23,8 @@ static inline void *lb_array_push(struct lb_array *array, size_t size)
 
 /* The same for short arrays, which grow one by one: items is the address of the pointer to them.
  * The new item is zeroed, and counted. */
-void *lb_array_add(void *items, size_t *n, size_t size);
-/* Makes *n at least `least`. The new items are zeroed. False: out of memory. */
-bool lb_array_extend(void *items, size_t *n, size_t size, size_t least);
+void *lb_array_add(void *items, size_t *n, size_t size) __attribute__((returns_nonnull));
+/* Makes *n at least `least`. The new items are zeroed. */
+void lb_array_extend(void *items, size_t *n, size_t size, size_t least);
 
 #endif

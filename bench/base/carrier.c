@@ -14,6 +14,7 @@
 
 #include "clock.h"
 #include "fiber.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -229,21 +230,15 @@ bool lb_carrier_is_possible(void)
 
 int lb_carrier_new(uint32_t room, struct lb_carrier **ret_carrier, struct lb_error *err)
 {
-    struct lb_carrier *carrier = calloc(1, sizeof *carrier);
-    if (carrier == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    carrier->tasks = calloc(room, sizeof *carrier->tasks);
-    carrier->heap = calloc(room, sizeof(struct lb_task *));
+    struct lb_carrier *carrier = lb_calloc(1, sizeof *carrier);
+    carrier->tasks = lb_calloc(room, sizeof *carrier->tasks);
+    carrier->heap = lb_calloc(room, sizeof(struct lb_task *));
     carrier->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     carrier->signal_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     struct epoll_event event = {.events = EPOLLIN};
-    int rc = 0;
-    if (carrier->tasks == NULL || carrier->heap == NULL)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    else if (carrier->epoll_fd < 0 || carrier->signal_fd < 0 ||
-             epoll_ctl(carrier->epoll_fd, EPOLL_CTL_ADD, carrier->signal_fd, &event) != 0)
-        rc = lb_fail(err, LB_E_ENV, "cannot watch sockets: %s", strerror(errno));
-    if (rc != 0) {
+    if (carrier->epoll_fd < 0 || carrier->signal_fd < 0 ||
+        epoll_ctl(carrier->epoll_fd, EPOLL_CTL_ADD, carrier->signal_fd, &event) != 0) {
+        int rc = lb_fail(err, LB_E_ENV, "cannot watch sockets: %s", strerror(errno));
         lb_carrier_free(carrier);
         return rc;
     }

@@ -19,8 +19,7 @@ struct lb_carrier;
 
 /* True if the kernel has epoll_pwait2 (Linux 5.11), which carriers need. */
 bool lb_carrier_is_possible(void);
-/* Creates a carrier for up to room fibers. Returns 0, LB_E_MEMORY, LB_E_ENV. Free with
- * lb_carrier_free. */
+/* Creates a carrier for up to room fibers. 0 or LB_E_ENV. Free with lb_carrier_free. */
 int lb_carrier_new(uint32_t room, struct lb_carrier **ret_carrier, struct lb_error *err);
 /* Before the start. */
 int lb_carrier_add(struct lb_carrier *carrier, void (*main)(void *arg), void *arg,

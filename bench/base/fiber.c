@@ -11,10 +11,13 @@
 #undef _FORTIFY_SOURCE /* it takes a jump to another stack for an error */
 #include "fiber.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -153,9 +156,7 @@ static void begin(unsigned high, unsigned low)
 int lb_fiber_new(void (*main)(void *arg), void *arg, struct lb_fiber **ret_fiber,
                  struct lb_error *err)
 {
-    struct lb_fiber *fiber = calloc(1, sizeof *fiber);
-    if (fiber == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a fiber");
+    struct lb_fiber *fiber = lb_calloc(1, sizeof *fiber);
     fiber->main = main;
     fiber->arg = arg;
     fiber->guard_bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -165,10 +166,11 @@ int lb_fiber_new(void (*main)(void *arg), void *arg, struct lb_fiber **ret_fiber
     if (fiber->memory == MAP_FAILED ||
         mprotect(fiber->memory, fiber->guard_bytes, PROT_NONE) != 0 ||
         getcontext(&fiber->own.context) != 0) {
+        int rc = lb_fail(err, LB_E_ENV, "no stack for one more fiber: %s", strerror(errno));
         if (fiber->memory != MAP_FAILED)
             munmap(fiber->memory, fiber->memory_bytes);
         free(fiber);
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a fiber's stack");
+        return rc;
     }
     fiber->own.context.uc_stack.ss_sp = fiber->memory + fiber->guard_bytes;
     fiber->own.context.uc_stack.ss_size = STACK_BYTES;

@@ -26,7 +26,7 @@
 
 struct lb_fiber;
 
-/* The fiber begins in main at its first resume. LB_E_MEMORY. Free with lb_fiber_free. */
+/* The fiber begins in main at its first resume. 0 or LB_E_ENV. Free with lb_fiber_free. */
 int lb_fiber_new(void (*main)(void *arg), void *arg, struct lb_fiber **ret_fiber,
                  struct lb_error *err);
 /* The fiber must not be running. If it has not ended, it never will, and the resources it held

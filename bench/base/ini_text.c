@@ -1,6 +1,8 @@
 /* Files of `key = value` lines: see ini_text.h. */
 #include "ini_text.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <ini.h>
 #include <stdio.h>
@@ -88,7 +90,9 @@ int lb_ini_parse(const struct lb_ini *ini, const char *text, size_t length, stru
     if (line > 0)
         return lb_fail(err, LB_E_FILE, "%s:%d: neither a comment nor `key = value`", ini->origin,
                        line);
-    return line < 0 ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    if (line < 0) /* inih could not allocate its line */
+        lb_memory_exhausted(BUFSIZ);
+    return 0;
 }
 
 int lb_ini_read(const char *path, const char *what, char **ret_text, size_t *ret_length,
@@ -99,11 +103,9 @@ int lb_ini_read(const char *path, const char *what, char **ret_text, size_t *ret
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
-    char *text = malloc(LARGEST);
-    size_t length = text != NULL ? fread(text, 1, LARGEST, file) : 0;
-    if (text == NULL)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    else if (ferror(file))
+    char *text = lb_malloc(LARGEST);
+    size_t length = fread(text, 1, LARGEST, file);
+    if (ferror(file))
         rc = lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
     else if (length == LARGEST)
         rc = lb_fail(err, LB_E_FILE, "%s: larger than %s can be (64 KiB)", path, what);

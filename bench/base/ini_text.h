@@ -21,10 +21,10 @@ struct lb_ini {
     void *arg;
 };
 
-/* text needs no NUL at its end. 0, LB_E_FILE or LB_E_MEMORY. */
+/* text needs no NUL at its end. 0 or LB_E_FILE. */
 int lb_ini_parse(const struct lb_ini *ini, const char *text, size_t length, struct lb_error *err);
-/* Reads a file of at most 64 KiB; what: "a scenario". The caller frees *ret_text. 0, LB_E_FILE or
- * LB_E_MEMORY. */
+/* Reads a file of at most 64 KiB; what: "a scenario". The caller frees *ret_text. 0 or
+ * LB_E_FILE. */
 int lb_ini_read(const char *path, const char *what, char **ret_text, size_t *ret_length,
                 struct lb_error *err);
 

@@ -1,6 +1,7 @@
 /* Lines with a bound: see lines.h. getline(3) has none: a sparse file of a terabyte is one line. */
 #include "lines.h"
 
+#include "memory.h"
 #include "regular_file.h"
 
 #include <errno.h>
@@ -15,18 +16,13 @@ int lb_lines_open(struct lb_lines *lines, const char *path, struct lb_error *err
                : lb_fail(err, LB_E_FILE, "%s: %s", path, lb_regular_file_reason(errno));
 }
 
-static int add(struct lb_lines *lines, int c, struct lb_error *err)
+static void add(struct lb_lines *lines, int c)
 {
     if (lines->length == lines->room) {
-        size_t room = lines->room > 0 ? 2 * lines->room : 4096;
-        char *text = realloc(lines->text, room);
-        if (text == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
-        lines->text = text;
-        lines->room = room;
+        lines->room = lines->room > 0 ? 2 * lines->room : 4096;
+        lines->text = lb_realloc(lines->text, lines->room, 1);
     }
     lines->text[lines->length] = (char)c;
-    return 0;
 }
 
 int lb_lines_next(struct lb_lines *lines, struct lb_error *err)
@@ -41,16 +37,15 @@ int lb_lines_next(struct lb_lines *lines, struct lb_error *err)
         if (lines->length == LB_LONGEST_LINE)
             return lb_fail(err, LB_E_FILE, "%s:%zu: the line is longer than %d MiB", lines->path,
                            lines->number, LB_LONGEST_LINE >> 20);
-        if (add(lines, c, err) != 0)
-            return err->code;
+        add(lines, c);
         lines->length++;
     }
     if (ferror(lines->file))
         return lb_fail(err, LB_E_FILE, "%s: %s", lines->path, strerror(errno));
     if (c == EOF && lines->length == 0)
         return 0;
-    int rc = add(lines, '\0', err);
-    return rc == 0 ? 1 : rc;
+    add(lines, '\0');
+    return 1;
 }
 
 void lb_lines_close(struct lb_lines *lines)

@@ -20,9 +20,8 @@ struct lb_lines {
 /* Opens path, which must outlive lines. Returns 0 or LB_E_FILE; errno is lb_regular_file_open's
  * then. */
 int lb_lines_open(struct lb_lines *lines, const char *path, struct lb_error *err);
-/* The next line in text. Returns 1, 0 at the end, LB_E_MEMORY, or LB_E_FILE: the file cannot be
- * read, or the line has a NUL byte (as the holes of a file have) or more than LB_LONGEST_LINE
- * bytes. */
+/* The next line in text. Returns 1, 0 at the end, or LB_E_FILE: the file cannot be read, or the
+ * line has a NUL byte (as the holes of a file have) or more than LB_LONGEST_LINE bytes. */
 int lb_lines_next(struct lb_lines *lines, struct lb_error *err);
 /* Zeroed lines are allowed. */
 void lb_lines_close(struct lb_lines *lines);

@@ -1,6 +1,8 @@
 /* Text that others wrote: see text_clean.h. */
 #include "text_clean.h"
 
+#include "memory.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,14 +53,13 @@ char *lb_shown(const char *text, char *buf, size_t size)
 
 char *lb_clean_copy(const char *text, size_t n)
 {
-    char *copy = strndup(text, n);
-    return copy != NULL ? lb_clean_text(copy) : NULL;
+    return lb_clean_text(lb_strndup(text, n));
 }
 
 void lb_print_clean(FILE *out, const char *text, const char *special, const char *const *instead)
 {
     char *clean = lb_clean_copy(text, SIZE_MAX);
-    for (const char *c = clean != NULL ? clean : ""; *c != '\0'; c++) {
+    for (const char *c = clean; *c != '\0'; c++) {
         const char *found = strchr(special, *c);
         if (found != NULL)
             fputs(instead[found - special], out);

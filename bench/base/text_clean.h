@@ -13,7 +13,7 @@ char *lb_clean_text(char *text);
 /* A clean copy in buf, for a line that names what the user named: a file, an option. Returns buf.
  */
 char *lb_shown(const char *text, char *buf, size_t size);
-/* A clean copy of the first n bytes, or of all; NULL: out of memory. Free with free(). */
+/* A clean copy of the first n bytes, or of all. Free with free(). */
 char *lb_clean_copy(const char *text, size_t n);
 /* Writes a clean copy with instead[i] in place of each special[i]. */
 void lb_print_clean(FILE *out, const char *text, const char *special, const char *const *instead);

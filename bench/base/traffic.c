@@ -53,23 +53,19 @@ static struct counted before(const struct lb_array *sockets, uint64_t inode)
     return (struct counted){0};
 }
 
-static int count_one(struct lb_traffic *traffic, int fd, const struct peer *server,
-                     struct lb_array *now)
+static void count_one(struct lb_traffic *traffic, int fd, const struct peer *server,
+                      struct lb_array *now)
 {
     struct peer peer;
     struct counted one;
     if (!peer_of(fd, &peer) || peer.length != server->length ||
         memcmp(&peer.address, &server->address, server->length) != 0 || !read_socket(fd, &one))
-        return 0;
-    struct counted *slot = lb_array_push(now, sizeof *slot);
-    if (slot == NULL)
-        return -1;
-    *slot = one;
+        return;
+    *(struct counted *)lb_array_push(now, sizeof one) = one;
     const struct counted last = before(&traffic->sockets, one.inode);
     bool goes_on = one.sent >= last.sent && one.received >= last.received;
     traffic->sent += goes_on ? one.sent - last.sent : one.sent;
     traffic->received += goes_on ? one.received - last.received : one.received;
-    return 0;
 }
 
 int lb_traffic_count(struct lb_traffic *traffic, int fd)
@@ -80,16 +76,15 @@ int lb_traffic_count(struct lb_traffic *traffic, int fd)
     if (!peer_of(fd, &server) || !read_socket(fd, &own))
         return -1;
     DIR *dir = opendir("/proc/self/fd");
-    int rc = dir != NULL ? 0 : -1;
-    for (struct dirent *entry; rc == 0 && (entry = readdir(dir)) != NULL;) {
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
         char *end;
         long number = strtol(entry->d_name, &end, 10);
         if (entry->d_name[0] != '.' && *end == '\0' && number != fd)
-            rc = count_one(traffic, (int)number, &server, &now);
+            count_one(traffic, (int)number, &server, &now);
     }
     if (dir != NULL)
         closedir(dir);
     free(traffic->sockets.items);
     traffic->sockets = now;
-    return rc;
+    return dir != NULL ? 0 : -1;
 }

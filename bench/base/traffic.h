@@ -15,8 +15,7 @@ struct lb_traffic {
 
 /* Adds the bytes since the last call of all connections to the server at the other end of fd,
  * except fd itself. A connection that opened and closed between two calls is missing. 0, or -1: fd
- * is not a TCP socket (a Unix socket has no such counts), or /proc cannot be read, or memory ran
- * out. */
+ * is not a TCP socket (a Unix socket has no such counts), or /proc cannot be read. */
 int lb_traffic_count(struct lb_traffic *traffic, int fd);
 
 #endif

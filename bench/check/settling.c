@@ -475,9 +475,8 @@ int lb_settle(struct lb_settled *settled, const struct lb_model *model, struct l
               size_t n_logs, uint64_t until_ns, struct lb_error *err)
 {
     struct settling s = {.settled = settled, .model = model, .logs = logs, .until_ns = until_ns};
-    int rc = lb_array_extend(&settled->logs, &settled->n_logs, sizeof *settled->logs, n_logs)
-                 ? 0
-                 : LB_E_MEMORY;
+    int rc = 0;
+    lb_array_extend(&settled->logs, &settled->n_logs, sizeof *settled->logs, n_logs);
     for (size_t i = 0; i < n_logs && rc == 0; i++) {
         s.log = (uint32_t)i;
         if (logs[i].n_seen >= LB_NONE)

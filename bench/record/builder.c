@@ -15,8 +15,7 @@ static struct lb_builder_log *log_of(struct lb_builder *builder, uint32_t number
         size_t size = builder->logs_size > 0 ? builder->logs_size : 16;
         while (size <= number)
             size *= 2;
-        if (!lb_array_extend(&builder->logs, &builder->logs_size, sizeof *builder->logs, size))
-            return NULL;
+        lb_array_extend(&builder->logs, &builder->logs_size, sizeof *builder->logs, size);
     }
     if (number >= builder->n_logs)
         builder->n_logs = number + 1u;

@@ -80,8 +80,7 @@ static struct track *track_of(struct reader *reader, uint32_t log)
         size_t size = reader->tracks_size > 0 ? reader->tracks_size : 64;
         while (size <= log)
             size *= 2;
-        if (!lb_array_extend(&reader->tracks, &reader->tracks_size, sizeof *reader->tracks, size))
-            return NULL;
+        lb_array_extend(&reader->tracks, &reader->tracks_size, sizeof *reader->tracks, size);
     }
     return &reader->tracks[log];
 }

@@ -71,11 +71,9 @@ static int look(struct lb_settler *s)
         if (rc != 0 || chunk.state == LB_CHUNK_UNWRITTEN)
             return rc;
         rc = add(chunk.state == LB_CHUNK_TAIL ? &s->tails : &s->whole, s->n_known, chunk.log);
-        if (rc == 0 &&
-            !lb_array_extend(&s->logs, &s->n_logs, sizeof *s->logs, (size_t)chunk.log + 1))
-            rc = LB_E_MEMORY;
         if (rc != 0)
             return rc;
+        lb_array_extend(&s->logs, &s->n_logs, sizeof *s->logs, (size_t)chunk.log + 1);
     }
     return 0;
 }
