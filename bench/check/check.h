@@ -37,8 +37,11 @@ enum lb_doubted {
     LB_DOUBT_DUE,      /* an item may be due after the queue was drained */
     LB_DOUBT_CLOCK,    /* leases and limits end up to `value` ms early or late */
     LB_DOUBT_LIMIT,    /* a recovery takes claims of living workers that are old enough */
+    LB_DOUBT_STEP,     /* a clock was set: all times may be wrong by `value` ms */
     LB_DOUBTS
 };
+
+enum { LB_MOST_TICK_MS = 3600000 }; /* the largest value of a time */
 
 struct lb_doubt {
     char reason[180]; /* why nothing is judged, and what to write into the file; "": no doubt */

@@ -4,6 +4,7 @@
 #ifndef LB_RUN_STATE_H
 #define LB_RUN_STATE_H
 
+#include "clock_set.h"
 #include "outcome.h"
 #include "run.h"
 #include "share.h"
@@ -63,6 +64,7 @@ struct lb_active_run {
     struct lb_space *space;
     struct lb_session control;
     bool has_control;
+    struct lb_clock_watch clock_watch;
     struct lb_program *program, *program_before; /* the version before; NULL: there is none */
     uint32_t *capacity;
     double *choice;                         /* the team's */

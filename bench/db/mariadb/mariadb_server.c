@@ -236,22 +236,25 @@ int lb_maria_socket(const struct lb_conn *conn)
     return (int)mysql_get_socket(conn->my);
 }
 
-/* Uptime is in seconds, from the same clock reading as NOW(): the difference stays the same. */
+/* Uptime is in seconds, from the same clock reading as NOW(): the whole seconds of their difference
+ * stay the same. */
 int lb_maria_up_since(struct lb_conn *conn, int64_t *ret_since_us, uint64_t *ret_up_us,
                       struct lb_error *err)
 {
     MYSQL_RES *result = NULL;
-    if (lb_maria_query(conn->my,
-                       "SELECT UNIX_TIMESTAMP(), variable_value FROM "
-                       "information_schema.global_status WHERE variable_name = 'UPTIME'",
-                       &result) != 0)
+    if (lb_maria_query(
+            conn->my,
+            "SELECT CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED), variable_value FROM "
+            "information_schema.global_status WHERE variable_name = 'UPTIME'",
+            &result) != 0)
         return lb_maria_outcome(conn, false, err);
     MYSQL_ROW row = result != NULL ? mysql_fetch_row(result) : NULL;
     int rc = LB_OTHER;
     if (row != NULL && row[0] != NULL && row[1] != NULL) {
-        const uint64_t second_us = 1000000, up_s = strtoull(row[1], NULL, 10);
-        *ret_up_us = up_s * second_us;
-        *ret_since_us = (int64_t)((strtoull(row[0], NULL, 10) - up_s) * second_us);
+        const uint64_t second_us = 1000000, now_us = strtoull(row[0], NULL, 10);
+        const uint64_t since_us = (now_us / second_us - strtoull(row[1], NULL, 10)) * second_us;
+        *ret_up_us = now_us - since_us;
+        *ret_since_us = (int64_t)since_us;
         rc = LB_OK;
     }
     mysql_free_result(result);

@@ -15,9 +15,8 @@
 /* Two answers of one life differ by less: the first process starts before the others do. */
 #define SAME_US INT64_C(500000)
 
-/* false: it does not say, or is another node than the one that is asked about. */
-static bool ask(struct lb_session *session, const char *node, int64_t *ret_since_us,
-                uint64_t *ret_up_us)
+bool lb_uptime_ask(struct lb_session *session, const char *node, int64_t *ret_since_us,
+                   uint64_t *ret_up_us)
 {
     char own[sizeof((struct lb_uptime *)0)->node] = "";
     struct lb_error ignored;
@@ -40,7 +39,7 @@ void lb_uptime_begin(struct lb_team *team, struct lb_session *control)
         return;
     if (control->db->node != NULL)
         control->db->node(control->conn, uptime->node, sizeof uptime->node);
-    if (ask(control, uptime->node, &since_us, &up_us))
+    if (lb_uptime_ask(control, uptime->node, &since_us, &up_us))
         atomic_store(&uptime->since_us, since_us);
 }
 
@@ -50,7 +49,7 @@ void lb_uptime_look(struct lb_team *team, struct lb_session *session, struct lb_
     struct lb_uptime *uptime = &team->uptime;
     int64_t known_us = atomic_load(&uptime->since_us), since_us;
     uint64_t up_us, unseen = 0;
-    if (known_us == 0 || !ask(session, uptime->node, &since_us, &up_us) ||
+    if (known_us == 0 || !lb_uptime_ask(session, uptime->node, &since_us, &up_us) ||
         (since_us < known_us + SAME_US && known_us < since_us + SAME_US))
         return;
     /* The first worker to see it notes it. */

@@ -99,6 +99,14 @@ static void warn_of_restarts(struct lb_active_run *run)
              when(run, atomic_load(&uptime->seen_ns), at, sizeof at), times);
 }
 
+static void warn_of_clocks(struct lb_active_run *run)
+{
+    char text[100];
+    if (lb_clock_watch_text(&run->clock_watch, text, sizeof text)[0] != '\0' &&
+        strstr(run->outcome->reason, text) == NULL)
+        warn(run->outcome, "%s: leases and limits ended early or late", text);
+}
+
 static void warn_of_sessions(struct lb_active_run *run)
 {
     struct lb_first *lost = &run->team->lost;
@@ -357,6 +365,7 @@ void lb_run_warn(struct lb_active_run *run)
     lb_run_warn_of_ends(run);
     warn_of_others(run);
     warn_of_restarts(run);
+    warn_of_clocks(run);
     warn_of_sessions(run);
     warn_of_refusals(run);
     warn_of_stalls(run->outcome);

@@ -1,0 +1,89 @@
+#!/usr/bin/env perl
+# A clock that is set while a run is under way ends leases early. That is no violation of the protocol: the
+# guarantee is not tested, the run is inconclusive, and the reason names the clock. A protocol whose times are
+# not concerned is judged as ever. libfaketime sets the clocks, again and again, so that no hold is spared.
+use strict;
+use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../lib";
+use Lockbench;
+use POSIX ();
+use Test::More;
+
+my ($faketime) = glob '/usr/lib/*/faketime/libfaketimeMT.so.1';
+plan skip_all => 'no libfaketime' if !defined $faketime;
+
+# In a child, or in the servers that it starts: a clock that is ahead by what the file says.
+my $stamp = scratch() . '/stamp';
+my %faked = (LD_PRELOAD => $faketime, FAKETIME_TIMESTAMP_FILE => $stamp, FAKETIME_NO_CACHE => 1,
+    DONT_FAKE_MONOTONIC => 1, FAKETIME_DONT_FAKE_MONOTONIC => 1);
+
+sub set_ahead
+{
+    my ($seconds) = @_;
+    spew('stamp.new', "+$seconds\n");
+    rename scratch() . '/stamp.new', $stamp or die "$stamp: $!\n";
+}
+
+# A run, while the clock is set ahead by an hour again and again, and never back.
+my $hours = 0;
+sub run_beside_steps
+{
+    my ($is_own_clock, @args) = @_;
+    local %ENV = (%ENV, $is_own_clock ? %faked : ());
+    my $run = start('run', '--warmup', '0', '--duration', '2s', '--quiet', @args);
+    my $stepper = fork // die "fork: $!\n";
+    if ($stepper == 0) {
+        for (;;) {
+            select undef, undef, undef, 0.05;
+            set_ahead(3600 * ++$hours);
+        }
+    }
+    my @ended = finish($run);
+    kill 'KILL', $stepper;
+    waitpid $stepper, 0;
+    $hours = slurp($stamp) / 3600;
+    return @ended;
+}
+
+set_ahead(0);
+{
+    local %ENV = (%ENV, %faked);
+    own_servers('--fast', 'postgres', 'mariadb');
+}
+my @lease = ('-s', 'lease-upsert', '-S', 'mutex-hot', '--workers', '3', '--ttl', '2s', '--hold', '200ms');
+my @job = ('-s', 'lease-update-safe', '-S', 'periodic-job');
+my @targets = (['sqlite:', "this machine's"], map { [$_, "the server's"] } map { (split /\t/)[3] } grep { length } servers('status'));
+for my $target (@targets) {
+    my ($uri, $whose) = @$target;
+    my $is_own_clock = $uri eq 'sqlite:';
+    my ($engine) = $uri =~ /^(\w+)/;
+    my $reason = qr/\Q$whose\E clock was set [\d.]+ \w+ ahead during the run:\s+leases\s+and\s+limits\s+ended\s+early\s+or\s+late/;
+    my ($status, $out, $err) = run_beside_steps($is_own_clock, '-d', $uri, @lease);
+    is($status, 5, "$engine, a lease: exit status") or diag $out, $err;
+    like($out, qr/^inconclusive lease-upsert [^\n]*\n\s+$reason/m, '... inconclusive, by that clock') or diag $out, $err;
+    unlike($out, qr/^VIOLATED/m, '... and no violation');
+    ($status, $out, $err) = run_beside_steps($is_own_clock, '-d', $uri, @job);
+    is($status, 5, "$engine, a periodic job: exit status") or diag $out, $err;
+    like($out, qr/^schedule not tested [^\n]*\n\s+not judged: $reason/m, '... its schedule is not judged') or diag $out, $err;
+    # Without a lease there is no excuse.
+    ($status, $out, $err) = try_until(sub { $_[0] == 1 }, sub {
+        return run_beside_steps($is_own_clock, '-d', $uri, '-s', 'read-then-write', '-S', 'mutex-hot', '--hold', '5ms');
+    });
+    is($status, 1, "$engine, a broken lock without a lease: exit status") or diag $out, $err;
+    like($out, qr/^VIOLATED read-then-write [^\n]*\n\s+exclusive/m, '... is violated as ever');
+    like($out, qr/^warning read-then-write [^\n]*\n\s+$reason/m, '... beside a warning of the clock');
+}
+
+# The stored history knows of the clock.
+my $dir = scratch() . '/stored';
+my ($status, $out, $err) = run_beside_steps(1, '-d', 'sqlite:', @lease, '-o', $dir, '--keep-history');
+my ($history) = glob "$dir/*/*.lbh*";
+($status, $out) = lockbench('check', $history // 'none');
+like($out, qr/exclusive[^\n]*not tested[^\n]*this machine's clock was set/, 'check of its history: not tested, by that clock') or diag $out, $err;
+
+# The clock stands still: the same lease is held.
+($status, $out) = lockbench('run', '--warmup', '0', '--duration', '1s', '--quiet', @lease);
+is($status, 0, 'a clock that nobody sets: exit status') or diag $out;
+unlike($out, qr/clock was set/, '... and no word of it');
+done_testing();
