@@ -169,6 +169,8 @@ my @cases = (
     ['end_of_first_log.jsonl', 1, 'a worker waits until the end of all logs', @mutex, @progress],
     ['end_of_last_log.jsonl', 1, 'in any order of the logs', @mutex, @progress],
     ['fifo_silent.jsonl', 0, 'who is silent for the shortest lease may have lost its place', '--model', 'lease', '--claims', 'fifo,exclusive'],
+    ['fifo_silent_granted.jsonl', 0, 'also if its first try is granted', '--model', 'lease', '--claims', 'fifo'],
+    ['fifo_quiet_granted.jsonl', 1, 'not who is silent for less', '--model', 'lease', '--claims', 'fifo'],
     ['progress_given_up.jsonl', 1, 'who tries another lock has waited for the first until then', @mutex, @progress],
     ['fifo_two_lines.jsonl', 5, 'a worker in two lines', @mutex, '--claims', 'fifo'],
     ['fifo_other_cancelled.jsonl', 1, 'a cancel leaves the line of its own resource only', @mutex, '--claims', 'fifo'],

@@ -228,8 +228,7 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
     struct lb_case *c = scan->c;
     c->logs[scan->log].n_attempts++;
     int rc = 0;
-    if (type != LB_EV_OK)
-        lb_scan_others_lease(scan);
+    lb_scan_others_lease(scan);
     if (scan->has_ticket && scan->ticket.resource == scan->invoke->object)
         rc = lb_scan_miss_try(scan, scan->invoke->time_ns, end != NULL ? end->time_ns : c->end_ns);
     if (rc != 0)
