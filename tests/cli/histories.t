@@ -172,6 +172,15 @@ my @cases = (
     ['fifo_silent_granted.jsonl', 0, 'also if its first try is granted', '--model', 'lease', '--claims', 'fifo'],
     ['fifo_quiet_granted.jsonl', 1, 'not who is silent for less', '--model', 'lease', '--claims', 'fifo'],
     ['progress_given_up.jsonl', 1, 'who tries another lock has waited for the first until then', @mutex, @progress],
+    ['fifo_other_class_unknown.jsonl', 1, 'a claim of unknown outcome of another class excuses no overtaking'],
+    ['fifo_same_class_unknown.jsonl', 0, 'one of the same class does'],
+    ['priority_tick.jsonl', 1, 'puts of one tick, claimed in two: the less urgent came first'],
+    ['recovery_attempts_first.jsonl', 1, 'one of three tries of the item, and it never comes back'],
+    ['attempts_clear_all.jsonl', 0, 'errors that were cleared give an item its tries again'],
+    ['attempts_clear_all_three.jsonl', 1, 'and no more of them'],
+    ['attempts_reset_all.jsonl', 0, 'as does a reset'],
+    ['permits_many.jsonl', 0, 'one worker with 70 permits'],
+    ['permits_many_wrong.jsonl', 1, 'one worker with 70 permits, and another number is free'],
     ['fifo_two_lines.jsonl', 5, 'a worker in two lines', @mutex, '--claims', 'fifo'],
     ['fifo_other_cancelled.jsonl', 1, 'a cancel leaves the line of its own resource only', @mutex, '--claims', 'fifo'],
     ['fenced_answered.jsonl', 1, 'the token of a write may stand on its answer', @mutex, '--claims', 'fenced'],
@@ -292,6 +301,12 @@ for my $case (
     ['permits_free_any.jsonl', '', 'permits', qr/did not say which of its worker's grants/],
     ['permits_free_parts.jsonl', '', 'permits', qr/other permits than were granted at once/],
     ['renewal_of_either.jsonl', '', 'exclusive', qr/renewal did not say which of its worker's grants/],
+    ['priority_claims_tick.jsonl', '', 'priority', qr/several items within a tick of the clock/],
+    ['recovery_attempts_maybe.jsonl', '', 'recovery', qr/may have reached the attempt limit/],
+    ['recovery_attempts_over.jsonl', '', 'recovery', qr/no worker died holding it/],
+    ['recovery_capacity.jsonl', '', 'recovery', qr/others go on beside a dead worker/],
+    ['classes_five.jsonl', '', 'no-duplicate', qr/moved from class to class/],
+    ['permits_shared.jsonl', '', 'permits', qr/readers share it/],
     ['cut_after_drain.jsonl', '', 'no-duplicate,no-loss', qr/the history is cut off/])
 {
     my ($files, $model, $claims, $reason) = @$case;
@@ -313,6 +328,9 @@ like($told, qr/recover ran at 100\.000 ms, 40\.0 ms after the first of them was 
 # Strictly: the witness names the item in the queue; an unknown case is not called held.
 my ($not, $none, $why) = lockbench('check', @queue, '--strict', "$dir/strict_untold.jsonl");
 like($none, qr/^fifo +not tested: claims of unknown outcome may have taken items/m, 'strict_untold.jsonl');
+(undef, $none) = lockbench('check', '--strict', "$dir/strict_after_recover.jsonl");
+like($none, qr/^fifo +not tested: /m, 'strict_after_recover.jsonl: a recover may have brought the item back');
+is((lockbench('check', '--strict', "$dir/strict_beside_recover.jsonl"))[0], 1, 'strict_beside_recover.jsonl: the item was there all the time');
 ($not, $none, $why) = lockbench('check', @mutex, '--strict', "$dir/tie_free.jsonl");
 is($not, 2, '--strict of a lock is a usage error');
 like($why, qr/--strict: is for queues/, 'and it is said');
