@@ -2,8 +2,9 @@
  * ON CONFLICT, ON DUPLICATE KEY. See mutants.h. */
 #include "making.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 /* The value of tokens [from, to) in place of the whole choice, tokens [head, end). */
 static void choose(struct lb_making *m, size_t head, size_t end, size_t from, size_t to)
@@ -12,19 +13,7 @@ static void choose(struct lb_making *m, size_t head, size_t end, size_t from, si
         return;
     size_t begin = lb_making_begin(m, from), length = lb_making_end(m, to - 1) - begin;
     bool is_single = lb_making_skip(m, from) == to;
-    char *value = malloc(length + 3);
-    if (value == NULL) {
-        m->failed = true;
-        return;
-    }
-    char *at = value;
-    if (!is_single)
-        *at++ = '(';
-    memcpy(at, m->file->text + begin, length);
-    at += length;
-    if (!is_single)
-        *at++ = ')';
-    *at = '\0';
+    char *value = lb_format(is_single ? "%.*s" : "(%.*s)", (int)length, m->file->text + begin);
     lb_making_replace(m, LB_MUTANT_CHOICE, head, end, value);
     free(value);
 }

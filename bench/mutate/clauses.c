@@ -235,7 +235,7 @@ void lb_making_clauses(struct lb_making *m)
     enum { DEEPEST = 32 };
     bool is_query[DEEPEST] = {true};
     size_t depth = 0;
-    for (size_t i = 0; i < m->tokens.n && !m->failed; i++) {
+    for (size_t i = 0; i < m->tokens.n; i++) {
         if (lb_making_is_sign(m, i, "(")) {
             if (++depth == DEEPEST)
                 return;

@@ -1,6 +1,9 @@
 /* The texts of mutants: see making.h. */
 #include "making.h"
 
+#include "array.h"
+#include "memory.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,33 +66,28 @@ char *lb_making_apply(const char *text, const struct lb_edit *edits, size_t n)
 {
     char *made = NULL;
     size_t size, at = 0;
-    FILE *out = open_memstream(&made, &size);
-    if (out == NULL)
-        return NULL;
+    FILE *out = lb_open_memory(&made, &size);
     for (size_t i = 0; i < n; i++) {
         fwrite(text + at, 1, edits[i].at - at, out);
         fputs(edits[i].with, out);
         at = edits[i].at + edits[i].length;
     }
     fputs(text + at, out);
-    if (fclose(out) == 0)
-        return made;
-    free(made);
-    return NULL;
+    lb_close_memory(out);
+    return made;
 }
 
 /* The text on one line, each run of blanks as one. */
 static char *on_one_line(const char *text, size_t length)
 {
-    char *made = malloc(length + 1);
+    char *made = lb_malloc(length + 1);
     size_t n = 0;
-    for (size_t i = 0; i < length && made != NULL; i++) {
+    for (size_t i = 0; i < length; i++) {
         bool is_blank = isspace((unsigned char)text[i]);
         if (!is_blank || (n > 0 && made[n - 1] != ' '))
             made[n++] = is_blank ? ' ' : text[i];
     }
-    if (made != NULL)
-        made[n - (n > 0 && made[n - 1] == ' ')] = '\0';
+    made[n - (n > 0 && made[n - 1] == ' ')] = '\0';
     return made;
 }
 
@@ -160,19 +158,15 @@ static char *compare_lines(const char *was, const char *is, int *ret_line)
         was_end += strcspn(was + was_end, "\n");
         is_end += strcspn(is + is_end, "\n");
     }
-    FILE *out = open_memstream(&made, &size);
-    if (out == NULL)
-        return NULL;
+    FILE *out = lb_open_memory(&made, &size);
     if (count_lines(was + from, was + was_end) == count_lines(is + from, is + is_end)) {
         add_pairs(out, was + from, was + was_end, is + from, is + is_end);
     } else {
         add_lines(out, '-', was + from, was + was_end);
         add_lines(out, '+', is + from, is + is_end);
     }
-    if (fclose(out) == 0)
-        return made;
-    free(made);
-    return NULL;
+    lb_close_memory(out);
+    return made;
 }
 
 /* --- the list --- */
@@ -198,36 +192,22 @@ static bool is_new(const struct lb_mutants *mutants, const char *text)
     return true;
 }
 
-void lb_mutant_release(struct lb_mutant *mutant)
-{
-    free(mutant->text);
-    free(mutant->clause);
-    free(mutant->diff);
-}
-
 struct lb_mutant *lb_making_add(struct lb_making *m, enum lb_mutant_kind kind,
                                 const struct lb_edit *edits, size_t n_edits, size_t clause_at,
                                 size_t clause_length)
 {
     struct lb_mutants *mutants = m->mutants;
-    struct lb_mutant mutant = {
-        .kind = kind,
-        .section = m->section != NULL ? m->section->name : LB_SECTIONS,
-        .statement = m->statement,
-        .text = lb_making_apply(m->file->text, edits, n_edits),
-        .clause = on_one_line(m->file->text + clause_at, clause_length),
-    };
-    struct lb_mutant *grown = reallocarray(mutants->at, mutants->n + 1, sizeof *grown);
-    if (grown != NULL)
-        mutants->at = grown;
-    if (mutant.text != NULL)
-        mutant.diff = compare_lines(m->file->text, mutant.text, &mutant.line);
-    m->failed |=
-        grown == NULL || mutant.text == NULL || mutant.clause == NULL || mutant.diff == NULL;
-    if (m->failed || !is_new(mutants, mutant.text) || !can_be_read(m, mutant.text)) {
-        lb_mutant_release(&mutant);
+    char *text = lb_making_apply(m->file->text, edits, n_edits);
+    if (!is_new(mutants, text) || !can_be_read(m, text)) {
+        free(text);
         return NULL;
     }
-    mutants->at[mutants->n] = mutant;
-    return &mutants->at[mutants->n++];
+    struct lb_mutant *mutant = lb_array_add(&mutants->at, &mutants->n, sizeof *mutant);
+    mutant->kind = kind;
+    mutant->section = m->section != NULL ? m->section->name : LB_SECTIONS;
+    mutant->statement = m->statement;
+    mutant->text = text;
+    mutant->clause = on_one_line(m->file->text + clause_at, clause_length);
+    mutant->diff = compare_lines(m->file->text, text, &mutant->line);
+    return mutant;
 }

@@ -20,7 +20,6 @@ struct lb_making {
     const struct lb_setting *settings;
     size_t n_settings;
     struct lb_mutants *mutants;
-    bool failed; /* out of memory */
     const struct lb_raw_section *section;
     size_t statement; /* in the file; SIZE_MAX: none */
     const char *sql;  /* the copy */
@@ -35,9 +34,8 @@ struct lb_mutant *lb_making_add(struct lb_making *m, enum lb_mutant_kind kind,
                                 const struct lb_edit *edits, size_t n_edits, size_t clause_at,
                                 size_t clause_length);
 
-/* The text with the edits. Caller frees; NULL: out of memory. */
+/* The text with the edits. Caller frees. */
 char *lb_making_apply(const char *text, const struct lb_edit *edits, size_t n);
-void lb_mutant_release(struct lb_mutant *mutant);
 
 /* Where token i of the statement begins, and ends, in the file. */
 size_t lb_making_begin(const struct lb_making *m, size_t i);

@@ -1,6 +1,8 @@
 /* From a file to its mutants: see mutants.h. */
 #include "making.h"
 
+#include "memory.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,8 +30,11 @@ const char *lb_mutant_kind_name(enum lb_mutant_kind kind)
 
 void lb_mutants_free(struct lb_mutants *mutants)
 {
-    for (size_t i = 0; i < mutants->n; i++)
-        lb_mutant_release(&mutants->at[i]);
+    for (size_t i = 0; i < mutants->n; i++) {
+        free(mutants->at[i].text);
+        free(mutants->at[i].clause);
+        free(mutants->at[i].diff);
+    }
     free(mutants->at);
     *mutants = (struct lb_mutants){0};
 }
@@ -139,11 +144,7 @@ static void take_statement(struct lb_making *m, size_t from)
     const struct lb_raw_statement *raw = &m->file->statements[m->statement];
     bool is_setup = m->section->name == LB_S_SETUP;
     bool is_first = m->statement == m->section->first;
-    char *sql = strndup(raw->text, raw->length);
-    if (sql == NULL) {
-        m->failed = true;
-        return;
-    }
+    char *sql = lb_strndup(raw->text, raw->length);
     m->sql = sql;
     m->base = (size_t)(raw->text - m->file->text);
     lb_tokens_read(&m->tokens, sql, m->program->db->dialect);
@@ -182,7 +183,7 @@ static void take_section(struct lb_making *m)
     const struct lb_raw_section *section = m->section;
     size_t line = line_start(text, section->line);
     size_t from = line + strcspn(text + line, "\n") + 1;
-    for (size_t i = 0; i < section->n_statements && !m->failed; i++) {
+    for (size_t i = 0; i < section->n_statements; i++) {
         m->statement = section->first + i;
         take_statement(m, from);
         from = m->base + m->file->statements[m->statement].length;
@@ -207,9 +208,8 @@ static void lower_isolation(struct lb_making *m)
     lb_making_add(m, LB_MUTANT_ISOLATION, &edit, 1, at, value + edit.length - at);
 }
 
-int lb_mutants_make(const struct lb_file *file, const struct lb_program *program,
-                    const struct lb_setting *settings, size_t n_settings, struct lb_mutants *ret,
-                    struct lb_error *err)
+void lb_mutants_make(const struct lb_file *file, const struct lb_program *program,
+                     const struct lb_setting *settings, size_t n_settings, struct lb_mutants *ret)
 {
     struct lb_making m = {.file = file,
                           .program = program,
@@ -218,10 +218,9 @@ int lb_mutants_make(const struct lb_file *file, const struct lb_program *program
                           .mutants = ret};
     *ret = (struct lb_mutants){0};
     lower_isolation(&m);
-    for (int name = 0; name < LB_SECTIONS && !m.failed; name++) {
+    for (int name = 0; name < LB_SECTIONS; name++) {
         m.section = lb_raw_of(file, &program->sections[name]);
         if (m.section != NULL && is_for_workers((enum lb_section_name)name) && !ends_sessions(&m))
             take_section(&m);
     }
-    return m.failed ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
 }

@@ -44,17 +44,16 @@ struct lb_mutants {
     size_t n;
 };
 
-/* The mutants of a user's file, which program was made of with these settings. 0 or LB_E_MEMORY.
- * Free with lb_mutants_free, also after an error. */
-int lb_mutants_make(const struct lb_file *file, const struct lb_program *program,
-                    const struct lb_setting *settings, size_t n_settings, struct lb_mutants *ret,
-                    struct lb_error *err);
+/* The mutants of a user's file, which program was made of with these settings. Free with
+ * lb_mutants_free. */
+void lb_mutants_make(const struct lb_file *file, const struct lb_program *program,
+                     const struct lb_setting *settings, size_t n_settings, struct lb_mutants *ret);
 void lb_mutants_free(struct lb_mutants *mutants);
 
 /* Can both be left out together? They are conditions of one statement, and none is a part of the
  * other; or one is a count (token = token + 1). */
 bool lb_mutants_pair(const struct lb_mutant *a, const struct lb_mutant *b);
-/* The file's text without both. Caller frees; NULL: out of memory. */
+/* The file's text without both. Caller frees. */
 char *lb_mutants_without(const struct lb_file *file, const struct lb_mutant *a,
                          const struct lb_mutant *b);
 

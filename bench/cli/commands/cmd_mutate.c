@@ -103,8 +103,6 @@ static int print_mutant(const struct lb_mutation *m, const char *asked, struct l
                        "of one statement (3+5)",
                        asked, m->mutants.n);
     char *both = b != NULL ? lb_mutants_without(m->file, a, b) : NULL;
-    if (b != NULL && both == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     fputs(both != NULL ? both : a->text, stdout);
     free(both);
     return 0;
@@ -166,8 +164,8 @@ static int prepare(struct lb_mutation *m, struct lb_selection *selection, struct
     m->name = selection->protocols[0].path;
     r = read_original(m, selection, err);
     if (r == 0)
-        r = lb_mutants_make(m->file, m->program, m->selection.settings, m->selection.n_settings,
-                            &m->mutants, err);
+        lb_mutants_make(m->file, m->program, m->selection.settings, m->selection.n_settings,
+                        &m->mutants);
     return r;
 }
 

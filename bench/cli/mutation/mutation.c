@@ -416,8 +416,6 @@ static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error
     struct lb_judged both = {.need = LB_NOT_SHOWN};
     char number[32];
     char *text = lb_mutants_without(m->file, &m->mutants.at[a], &m->mutants.at[b]);
-    if (text == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     snprintf(number, sizeof number, "%zu+%zu", a + 1, b + 1);
     int r = 0;
     for (size_t k = 0; k < m->n_questions && r == 0; k++)
