@@ -5,6 +5,7 @@
 #include "clock.h"
 #include "extent.h"
 #include "leash.h"
+#include "memory.h"
 #include "show.h"
 #include "testbed.h"
 
@@ -214,14 +215,11 @@ static int make_witness(struct lb_testbed *testbed, struct lb_explored *explored
         if ((violated >> g & 1) != 0)
             set_finding(testbed, explored, g);
     lb_show_words(explored);
-    r = lb_show_table(testbed, explored, err);
-    if (r == 0 && (explored->setup = lb_show_setup(testbed)) == NULL)
-        r = lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (r == 0 && lb_exploring(testbed->db)->has_specs && !lb_testbed_has_programs(testbed)) {
+    lb_show_table(testbed, explored);
+    explored->setup = lb_show_setup(testbed);
+    if (lb_exploring(testbed->db)->has_specs && !lb_testbed_has_programs(testbed))
         explored->spec = lb_show_spec(testbed, explored);
-        r = explored->spec == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
-    }
-    return r;
+    return 0;
 }
 
 static unsigned lowest(int violated)
@@ -580,9 +578,7 @@ static void tell_inside(const struct lb_testbed *testbed, struct lb_explored *ex
 
 static struct lb_explored *new_explored(const struct lb_explore_plan *plan)
 {
-    struct lb_explored *explored = calloc(1, sizeof *explored);
-    if (explored == NULL)
-        return NULL;
+    struct lb_explored *explored = lb_calloc(1, sizeof *explored);
     snprintf(explored->strategy, sizeof explored->strategy, "%s", plan->strategy->name);
     snprintf(explored->engine, sizeof explored->engine, "%s", plan->target->db->name);
     snprintf(explored->target, sizeof explored->target, "%s", plan->target->label);
@@ -600,7 +596,7 @@ static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *pla
         testbed->unreduced = plan->relation == LB_RELATION_STEPS;
         return make_witness(testbed, explored, false, err);
     }
-    struct lb_audit *audit = plan->audit > 0 ? calloc(1, sizeof *audit) : NULL;
+    struct lb_audit *audit = plan->audit > 0 ? lb_calloc(1, sizeof *audit) : NULL;
     if (audit != NULL)
         lb_random_init(&audit->random, plan->search.seed, 1);
     r = run_search(testbed, plan, audit, &explored->search, err);
@@ -649,32 +645,29 @@ static void name_lost_server(struct lb_testbed *testbed, struct lb_error *err)
 
 int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err)
 {
-    struct lb_testbed *testbed = calloc(1, sizeof *testbed);
+    struct lb_testbed *testbed = lb_calloc(1, sizeof *testbed);
     struct lb_explored *explored = new_explored(plan);
-    int r = testbed == NULL || explored == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
-    if (r == 0) {
-        uint64_t start_ns = lb_now_ns();
-        bound_statements(testbed, plan->time_ns > 0 ? start_ns + OPENING_NS + plan->time_ns : 0);
-        r = lb_testbed_open(testbed, plan, err);
-        r = r != 0 ? r : explore(testbed, plan, explored, err);
-        /* Statements fail in many ways when their tables were dropped. */
-        if (r < 0 && r != LB_E_INTERRUPTED && testbed->space != NULL &&
-            testbed->db->space_look != NULL && testbed->db->space_look(testbed->space, err) < 0)
-            r = err->code;
-        if (r == LB_E_ENV && testbed->has_control)
-            name_lost_server(testbed, err);
-        if (r < 0 && lb_leash_is_pulled())
-            r = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
-        else if (r < 0 && lb_leash_is_due()) {
-            err->code = LB_E_LATE;
-            r = lb_fail_prefix(err, "a statement did not end in time");
-        }
-        struct lb_error close_error;
-        int closed = lb_testbed_close(testbed, r == 0 ? err : &close_error);
-        lb_leash_due(0);
-        r = r == 0 ? closed : r;
-        explored->elapsed_ns = lb_now_ns() - start_ns;
+    uint64_t start_ns = lb_now_ns();
+    bound_statements(testbed, plan->time_ns > 0 ? start_ns + OPENING_NS + plan->time_ns : 0);
+    int r = lb_testbed_open(testbed, plan, err);
+    r = r != 0 ? r : explore(testbed, plan, explored, err);
+    /* Statements fail in many ways when their tables were dropped. */
+    if (r < 0 && r != LB_E_INTERRUPTED && testbed->space != NULL &&
+        testbed->db->space_look != NULL && testbed->db->space_look(testbed->space, err) < 0)
+        r = err->code;
+    if (r == LB_E_ENV && testbed->has_control)
+        name_lost_server(testbed, err);
+    if (r < 0 && lb_leash_is_pulled())
+        r = lb_fail(err, LB_E_INTERRUPTED, "interrupted");
+    else if (r < 0 && lb_leash_is_due()) {
+        err->code = LB_E_LATE;
+        r = lb_fail_prefix(err, "a statement did not end in time");
     }
+    struct lb_error close_error;
+    int closed = lb_testbed_close(testbed, r == 0 ? err : &close_error);
+    lb_leash_due(0);
+    r = r == 0 ? closed : r;
+    explored->elapsed_ns = lb_now_ns() - start_ns;
     free(testbed);
     if (r != 0) {
         lb_explored_free(explored);

@@ -1,6 +1,9 @@
 /* A played schedule as rows: the statements with their parameters filled in, and the answers. */
 #include "show.h"
 
+#include "array.h"
+#include "memory.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,27 +22,6 @@ static const char *literal(const char *params, size_t n, size_t *ret_length)
     return params;
 }
 
-struct text {
-    char *bytes;
-    size_t n, room;
-};
-
-static bool add(struct text *text, const char *bytes, size_t n)
-{
-    if (text->n + n + 1 > text->room) {
-        size_t room = (text->n + n + 1) * 2;
-        char *grown = realloc(text->bytes, room);
-        if (grown == NULL)
-            return false;
-        text->bytes = grown;
-        text->room = room;
-    }
-    memcpy(text->bytes + text->n, bytes, n);
-    text->n += n;
-    text->bytes[text->n] = '\0';
-    return true;
-}
-
 /* Length of a quoted or commented stretch at p, 0: none. */
 static size_t stretch(const char *p)
 {
@@ -56,32 +38,32 @@ static size_t stretch(const char *p)
  * literals of this execution. */
 char *lb_show_fill_in(const char *native, const char *params)
 {
-    struct text text = {0};
-    size_t unnamed = 0;
-    bool ok = add(&text, "", 0);
-    for (const char *p = native; *p != '\0' && ok;) {
+    char *text = NULL;
+    size_t size, unnamed = 0;
+    FILE *out = lb_open_memory(&text, &size);
+    for (const char *p = native; *p != '\0';) {
         size_t skip = stretch(p), length;
         if (skip > 0) {
-            ok = add(&text, p, skip);
+            fwrite(p, 1, skip, out);
             p += skip;
             continue;
         }
         bool numbered = (*p == '$' || *p == '?') && isdigit((unsigned char)p[1]);
         if (!numbered && *p != '?') {
-            ok = add(&text, p++, 1);
+            fputc(*p++, out);
             continue;
         }
         char *end = NULL;
         size_t n = numbered ? strtoul(p + 1, &end, 10) - 1 : unnamed++;
         const char *value = literal(params, n, &length);
-        ok = value != NULL ? add(&text, value, length) : add(&text, "?", 1);
+        if (value != NULL)
+            fwrite(value, 1, length, out);
+        else
+            fputc('?', out);
         p = numbered ? end : p + 1;
     }
-    if (!ok) {
-        free(text.bytes);
-        return NULL;
-    }
-    return text.bytes;
+    lb_close_memory(out);
+    return text;
 }
 
 const char *lb_show_native(const struct lb_testbed *testbed, const char *sql)
@@ -112,61 +94,66 @@ static const char *text_of(const struct lb_step_record *record)
     }
 }
 
-static bool fill_step(const struct lb_testbed *testbed, const struct lb_step_record *record,
-                      int worker, struct lb_explored_step *step)
+static struct lb_explored_step *add_step(struct lb_explored_table *table)
 {
-    *step = (struct lb_explored_step){.move = record->move,
-                                      .worker = worker,
-                                      .kind = (enum lb_step_kind)record->kind,
-                                      .is_late = record->is_late,
-                                      .was_blocked = record->was_blocked,
-                                      .answer = record->answer,
-                                      .n_rows = record->n_rows,
-                                      .n_changed = record->n_changed};
-    step->sql = record->kind == LB_STEP_EXECUTE
-                    ? lb_show_fill_in(lb_show_native(testbed, record->sql), record->params)
-                    : strdup(text_of(record));
-    step->rows = strdup(record->rows != NULL ? record->rows : "");
-    step->note = strdup(record->note);
-    return step->sql != NULL && step->rows != NULL && step->note != NULL;
+    return lb_array_add(&table->steps, &table->n_steps, sizeof *table->steps);
 }
 
-int lb_show_table(const struct lb_testbed *testbed, struct lb_explored *explored,
-                  struct lb_error *err)
+static void show_record(const struct lb_testbed *testbed, const struct lb_step_record *record,
+                        struct lb_explored_table *table)
+{
+    *add_step(table) = (struct lb_explored_step){
+        .move = record->move,
+        .worker = record->task,
+        .kind = (enum lb_step_kind)record->kind,
+        .is_late = record->is_late,
+        .was_blocked = record->was_blocked,
+        .answer = record->answer,
+        .n_rows = record->n_rows,
+        .n_changed = record->n_changed,
+        .sql = record->kind == LB_STEP_EXECUTE
+                   ? lb_show_fill_in(lb_show_native(testbed, record->sql), record->params)
+                   : lb_strdup(text_of(record)),
+        .rows = lb_strdup(record->rows != NULL ? record->rows : ""),
+        .note = lb_strdup(record->note)};
+}
+
+/* A death, or a step of the clock. */
+static void show_fault(const struct lb_testbed *testbed, uint32_t move, unsigned which,
+                       struct lb_explored_table *table)
+{
+    const uint32_t tick_ms = testbed->plan.tick_ms;
+    bool is_half = tick_ms > 0 && tick_ms < testbed->plan.ttl_ms,
+         is_death = lb_move_is_death(which);
+    *add_step(table) =
+        (struct lb_explored_step){.move = move,
+                                  .worker = lb_move_worker(which),
+                                  .kind = LB_STEP_LEAVE,
+                                  .is_death = is_death,
+                                  .sql = lb_strdup(is_death  ? "dies"
+                                                   : is_half ? "time passes: more than half a lease"
+                                                             : "time passes: one lease"),
+                                  .rows = lb_strdup(""),
+                                  .note = lb_strdup("")};
+}
+
+void lb_show_table(const struct lb_testbed *testbed, struct lb_explored *explored)
 {
     struct lb_explored_table *table = &explored->table;
     const struct lb_schedule *schedule = &explored->schedule;
-    bool ok = true;
-    table->steps = calloc(testbed->n_records + schedule->n + 1, sizeof *table->steps);
-    if (table->steps == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     size_t a = 0;
-    for (size_t move = 0; move < schedule->n && ok; move++) {
-        if (schedule->moves[move] >= LB_MOVE_DEATH && schedule->moves[move] < LB_MOVE_CUT) {
-            struct lb_explored_step *step = &table->steps[table->n_steps++];
-            *step = (struct lb_explored_step){.move = (uint32_t)move,
-                                              .worker = lb_move_worker(schedule->moves[move]),
-                                              .kind = LB_STEP_LEAVE,
-                                              .is_death = schedule->moves[move] < LB_MOVE_CLOCK};
-            const uint32_t tick_ms = testbed->plan.tick_ms;
-            bool is_half = tick_ms > 0 && tick_ms < testbed->plan.ttl_ms;
-            step->sql = strdup(step->is_death ? "dies"
-                               : is_half      ? "time passes: more than half a lease"
-                                              : "time passes: one lease");
-            step->rows = strdup("");
-            step->note = strdup("");
-            ok = step->sql != NULL && step->rows != NULL && step->note != NULL;
-        }
-        for (; a < testbed->n_records && testbed->records[a].move == move && ok; a++) {
+    for (size_t move = 0; move < schedule->n; move++) {
+        if (schedule->moves[move] >= LB_MOVE_DEATH && schedule->moves[move] < LB_MOVE_CUT)
+            show_fault(testbed, (uint32_t)move, schedule->moves[move], table);
+        for (; a < testbed->n_records && testbed->records[a].move == move; a++) {
             const struct lb_step_record *record = &testbed->records[a];
             bool is_harness = record->kind > LB_STEP_ROLLBACK;
             if (is_harness && (!testbed->unreduced || record->kind == LB_STEP_POLL))
                 continue;
-            ok = fill_step(testbed, record, record->task, &table->steps[table->n_steps++]);
+            show_record(testbed, record, table);
             table->n_statements += !is_harness && record->kind != LB_STEP_BEGIN && !record->is_late;
         }
     }
-    return ok ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
 }
 
 /* --- words --- */

@@ -10,11 +10,12 @@
  */
 #include "show.h"
 
+#include "array.h"
+#include "memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_STEPS = LB_MAX_RECORDS };
 
 struct spec_step {
     int worker;
@@ -24,40 +25,32 @@ struct spec_step {
 };
 
 struct spec {
-    struct spec_step steps[MAX_STEPS];
+    struct spec_step *steps;
     size_t n_steps;
     size_t n_of[LB_MAX_WORKERS];
     bool in_tx[LB_MAX_WORKERS], is_blocked[LB_MAX_WORKERS];
-    bool failed; /* out of memory */
 };
 
-static void append(struct spec *spec, struct spec_step *step, const char *sql)
+static void append(struct spec_step *step, const char *sql)
 {
-    char *longer = NULL;
+    char *before = step->sql;
     size_t n = strlen(sql);
     while (n > 0 && (sql[n - 1] == ';' || sql[n - 1] == ' ' || sql[n - 1] == '\n'))
         n--;
-    if (asprintf(&longer, "%s%s%.*s;", step->sql != NULL ? step->sql : "",
-                 step->sql != NULL ? "\n    " : "", (int)n, sql) < 0) {
-        spec->failed = true;
-        return;
-    }
-    free(step->sql);
-    step->sql = longer;
+    step->sql = lb_format("%s%s%.*s;", before != NULL ? before : "", before != NULL ? "\n    " : "",
+                          (int)n, sql);
+    free(before);
 }
 
 static struct spec_step *new_step(struct spec *spec, int worker)
 {
-    if (spec->n_steps == MAX_STEPS) {
-        spec->failed = true;
-        return &spec->steps[MAX_STEPS - 1];
-    }
-    struct spec_step *step = &spec->steps[spec->n_steps++];
+    struct spec_step *step = lb_array_add(&spec->steps, &spec->n_steps, sizeof *step);
     *step = (struct spec_step){.worker = worker, .number = ++spec->n_of[worker]};
     return step;
 }
 
-/* The step to which what is shown belongs: the session's last one, if it is of the same move. */
+/* The step to which what is shown belongs: the session's last one, if it is of the same move. Good
+ * until the next step is made. */
 static struct spec_step *step_for(struct spec *spec, const struct lb_explored_step *shown,
                                   const uint32_t *last_move)
 {
@@ -79,7 +72,7 @@ static void add_steps(struct spec *spec, const struct lb_explored_table *table)
         const struct lb_explored_step *shown = &table->steps[i];
         if (shown->worker < 0 || shown->is_death) {
             if (shown->is_death)
-                append(spec, new_step(spec, shown->worker), "ROLLBACK");
+                append(new_step(spec, shown->worker), "ROLLBACK");
             continue;
         }
         if (shown->kind > LB_STEP_ROLLBACK)
@@ -87,7 +80,7 @@ static void add_steps(struct spec *spec, const struct lb_explored_table *table)
         bool is_answer = shown->is_late && spec->is_blocked[shown->worker];
         struct spec_step *step = step_for(spec, shown, last_move);
         if (!is_answer)
-            append(spec, step, shown->sql);
+            append(step, shown->sql);
         last_move[shown->worker] = shown->move;
         step->failed = !shown->was_blocked && shown->answer != LB_OK;
         spec->is_blocked[shown->worker] = shown->was_blocked;
@@ -99,7 +92,7 @@ static void add_steps(struct spec *spec, const struct lb_explored_table *table)
     for (int pass = 0; pass < 2; pass++)
         for (int w = 0; w < LB_MAX_WORKERS; w++)
             if (spec->in_tx[w] && spec->is_blocked[w] == (pass == 1))
-                append(spec, new_step(spec, w), "ROLLBACK");
+                append(new_step(spec, w), "ROLLBACK");
 }
 
 /* Statements without parameters in the file's order, then what was executed with some. */
@@ -147,41 +140,29 @@ static void print_sessions(FILE *out, const struct spec *spec, enum lb_isolation
 
 char *lb_show_spec(const struct lb_testbed *testbed, const struct lb_explored *explored)
 {
-    struct spec *spec = calloc(1, sizeof *spec);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (spec != NULL && out != NULL) {
-        char schedule[LB_MAX_LENGTH * 2 + 1];
-        lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
-        add_steps(spec, &explored->table);
-        fprintf(out, "# %s, %u workers x %u rounds, schedule %s\n# %s\n\n", explored->strategy,
-                explored->witness_workers, explored->witness_rounds, schedule, explored->words);
-        print_setup(out, testbed);
-        print_sessions(out, spec, testbed->isolation);
-    }
-    bool ok = spec != NULL && out != NULL && !spec->failed;
-    if (out != NULL)
-        ok = fclose(out) == 0 && ok;
-    for (size_t i = 0; spec != NULL && i < spec->n_steps; i++)
-        free(spec->steps[i].sql);
-    free(spec);
-    if (ok)
-        return text;
-    free(text);
-    return NULL;
+    struct spec spec = {.n_steps = 0};
+    char *text = NULL, schedule[LB_MAX_LENGTH * 2 + 1];
+    size_t size;
+    FILE *out = lb_open_memory(&text, &size);
+    lb_schedule_print(&explored->schedule, schedule, sizeof schedule);
+    add_steps(&spec, &explored->table);
+    fprintf(out, "# %s, %u workers x %u rounds, schedule %s\n# %s\n\n", explored->strategy,
+            explored->witness_workers, explored->witness_rounds, schedule, explored->words);
+    print_setup(out, testbed);
+    print_sessions(out, &spec, testbed->isolation);
+    lb_close_memory(out);
+    for (size_t i = 0; i < spec.n_steps; i++)
+        free(spec.steps[i].sql);
+    free(spec.steps);
+    return text;
 }
 
 char *lb_show_setup(const struct lb_testbed *testbed)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
+    size_t size;
+    FILE *out = lb_open_memory(&text, &size);
     print_statements(out, testbed, "");
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
+    lb_close_memory(out);
+    return text;
 }

@@ -1,5 +1,6 @@
 /* Runs the pairs of an audit: see audit.c. */
 #include "clock.h"
+#include "memory.h"
 #include "search.h"
 
 #include <stdlib.h>
@@ -47,9 +48,9 @@ static int compare(const struct lb_audit_pair *pair, const struct lb_system *sys
                    struct lb_error *err)
 {
     enum { TRIES = 20 };
-    struct outcome *of = calloc(3, sizeof *of), *run = of, *left_out = of + 1, *before = of + 2;
+    struct outcome *of = lb_calloc(3, sizeof *of), *run = of, *left_out = of + 1, *before = of + 2;
     bool is_renamed = pair->at == LB_MAX_LENGTH;
-    int r = of == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0, differs = 1;
+    int r = 0, differs = 1;
     for (unsigned i = 0; i < TRIES && r == 0 && differs == 1; i++) {
         r = replay(system, arg, &pair->run, pair->at, run, err);
         if (r == 0)

@@ -1,8 +1,9 @@
 /* Depth-first search with sleep sets and source sets: see search.h. */
 #include "path.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 /* The next move to explore at a node, or LB_MOVES: none is left. A worker that was refused goes
  * first, else the one that moved last: the first schedules have the fewest switches. */
@@ -206,9 +207,7 @@ static int search_all(struct lb_path *path, struct lb_error *err)
 int lb_search(const struct lb_system *system, void *arg, const struct lb_search_options *options,
               struct lb_search_result *ret, struct lb_error *err)
 {
-    struct lb_path *path = calloc(1, sizeof *path);
-    if (path == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_path *path = lb_calloc(1, sizeof *path);
     *ret = (struct lb_search_result){0};
     path->system = system;
     path->arg = arg;
@@ -294,9 +293,7 @@ int lb_search_replay(const struct lb_system *system, void *arg, const struct lb_
     static const struct lb_search_options plain = {.unreduced = true, .preemptions = -1},
                                           with_touched = {.preemptions = -1};
     struct lb_search_result ignored = {0};
-    struct lb_path *path = calloc(1, sizeof *path);
-    if (path == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_path *path = lb_calloc(1, sizeof *path);
     path->system = system;
     path->arg = arg;
     path->options = ret != NULL && ret->wants_left ? &with_touched : &plain;

@@ -8,6 +8,8 @@
  */
 #include "search.h"
 
+#include "memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,9 +212,7 @@ int lb_search_shrink(const struct lb_system *system, void *arg, int violated,
                      const struct lb_search_options *until, struct lb_schedule *schedule,
                      uint64_t *n_replays, struct lb_error *err)
 {
-    struct shrinker *shrinker = calloc(1, sizeof *shrinker);
-    if (shrinker == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct shrinker *shrinker = lb_calloc(1, sizeof *shrinker);
     shrinker->system = system;
     shrinker->arg = arg;
     shrinker->violated = violated;
