@@ -1,6 +1,8 @@
 /* Questions to the server, asked once: see rows.h. */
 #include "rows.h"
 
+#include "memory.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -101,9 +103,10 @@ static int take_json(void *arg, const char *text, const char *unused, struct lb_
 {
     struct opening *opening = arg;
     (void)unused;
+    (void)err;
     free(opening->json);
-    opening->json = strdup(text);
-    return opening->json == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    opening->json = lb_strdup(text);
+    return 0;
 }
 
 /* --- words --- */
@@ -226,15 +229,12 @@ static void look_at_words(struct lb_row_reader *reader)
 
 /* --- statements --- */
 
-/* "$1" becomes "$41": the planner's own parameters begin with $0. NULL: it is not understood, or
- * there is no memory. */
+/* "$1" becomes "$41": the planner's own parameters begin with $0. NULL: it is not understood. */
 static char *shift(const char *native)
 {
     char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
+    size_t size;
+    FILE *out = lb_open_memory(&text, &size);
     struct lb_lexer lexer;
     struct lb_token token;
     lb_lexer_init(&lexer, native, strlen(native), 1);
@@ -245,7 +245,8 @@ static char *shift(const char *native)
         else
             fwrite(token.text, 1, token.length, out);
     }
-    if (fclose(out) == 0 && token.kind == LB_T_END)
+    lb_close_memory(out);
+    if (token.kind == LB_T_END)
         return text;
     free(text);
     return NULL;
@@ -261,17 +262,18 @@ static int run(const struct opening *opening, const char *sql)
 /* The statement's plan in opening->json. false: there is none. */
 static bool explain(struct opening *opening, const struct lb_statement *statement)
 {
-    char *shifted = shift(statement->native), *prepare = NULL, *explains = NULL;
+    char *shifted = shift(statement->native);
+    if (shifted == NULL)
+        return false;
     char types[700] = "", values[700] = "";
     struct lb_error ignored;
     for (size_t i = 0; i < LB_ROW_PARAM_SHIFT + statement->n_params; i++) {
         strcat(types, i == 0 ? "int" : i < LB_ROW_PARAM_SHIFT ? ", int" : ", unknown");
         strcat(values, i == 0 ? "NULL" : ", NULL");
     }
-    bool ok =
-        shifted != NULL && asprintf(&prepare, "PREPARE lb_plan (%s) AS %s", types, shifted) >= 0 &&
-        asprintf(&explains, "EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE lb_plan (%s)", values) >= 0 &&
-        run(opening, prepare) == 0;
+    char *prepare = lb_format("PREPARE lb_plan (%s) AS %s", types, shifted);
+    char *explains = lb_format("EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE lb_plan (%s)", values);
+    bool ok = run(opening, prepare) == 0;
     if (ok)
         ok = lb_reset_query(opening->reset, explains, take_json, opening, &ignored) == 0;
     if (ok)
@@ -333,14 +335,12 @@ static void add_rows_of(FILE *out, const struct lb_row_rules *rules, size_t i, c
     add(out, ", ''::text FROM \"%s\" AS t WHERE ", name);
 }
 
-static int make_queries(struct opening *opening, struct lb_error *err)
+static void make_queries(struct opening *opening)
 {
     struct lb_row_rules *rules = opening->rules;
     size_t size;
-    FILE *own = open_memstream(&rules->own_sql, &size);
-    FILE *committed = own != NULL ? open_memstream(&rules->committed_sql, &size) : NULL;
-    if (committed == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    FILE *own = lb_open_memory(&rules->own_sql, &size);
+    FILE *committed = lb_open_memory(&rules->committed_sql, &size);
     add(own, "SELECT -1, ''::text, ''::text, 0::bigint, "
              "coalesce(pg_current_xact_id_if_assigned()::xid::text, '')");
     add(committed, "SELECT -1, ''::text, ''::text, 0::bigint, ''::text");
@@ -353,13 +353,11 @@ static int make_queries(struct opening *opening, struct lb_error *err)
             add_rows_of(committed, rules, i, opening->tables->name[i]);
             add(committed, "t.xmax = $1::text::xid");
         }
-    int a = fclose(own), b = fclose(committed);
-    if (a != 0 || b != 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    lb_close_memory(own);
+    lb_close_memory(committed);
     struct lb_error ignored; /* a condition that cannot be asked outside of its statement */
     if (lb_reset_query(opening->reset, rules->own_sql, take_odd, opening, &ignored) != 0)
         rules->fine = 0;
-    return 0;
 }
 
 static int read_catalogue(struct opening *opening, struct lb_error *err)
@@ -378,9 +376,7 @@ int lb_row_rules_open(struct lb_row_rules *rules, struct lb_reset *reset,
 {
     struct opening opening = {.rules = rules, .tables = tables, .reset = reset};
     *rules = (struct lb_row_rules){
-        .statements = calloc(program->n_statements + 1, sizeof *rules->statements)};
-    if (rules->statements == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+        .statements = lb_calloc(program->n_statements + 1, sizeof *rules->statements)};
     int r = read_catalogue(&opening, err);
     if (r != 0)
         return r;
@@ -405,7 +401,8 @@ int lb_row_rules_open(struct lb_row_rules *rules, struct lb_reset *reset,
     for (size_t i = 0; i < tables->n; i++)
         if (rules->tables[i].is_odd || rules->tables[i].n_keys == 0)
             rules->fine &= ~(1u << i);
-    return make_queries(&opening, err);
+    make_queries(&opening);
+    return 0;
 }
 
 void lb_row_rules_close(struct lb_row_rules *rules)

@@ -6,6 +6,7 @@
  */
 #include "rows.h"
 
+#include "memory.h"
 #include "nearest.h"
 #include "program_lex.h"
 
@@ -174,14 +175,13 @@ static bool is_own(const struct lb_row_reader *reader, const char *text, const c
 {
     struct lb_tokens tokens;
     size_t size;
-    FILE *out = open_memstream(ret_own, &size);
+    FILE *out = lb_open_memory(ret_own, &size);
     *ret_open = false;
-    if (out == NULL)
-        return false;
     lb_tokens_read(&tokens, text, LB_SQL_POSTGRES);
     bool is = write_own(reader, text, &tokens, alias, out, ret_open);
     lb_tokens_free(&tokens);
-    return fclose(out) == 0 && is;
+    lb_close_memory(out);
+    return is;
 }
 
 /* --- scans --- */
@@ -195,34 +195,26 @@ static int table_of(const struct lb_row_reader *reader, const json_t *node)
     return -1;
 }
 
-static void add_condition(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
+static void add_condition(struct lb_row_rules *rules, struct lb_row_ref *ref, const char *alias,
                           const char *text)
 {
-    struct lb_row_rules *rules = reader->rules;
     if (ref->condition >= 0) { /* of the same scan: and */
-        char *both = NULL;
-        char **old = &rules->condition[ref->condition];
-        if (asprintf(&both, "%s AND (%s)", *old, text) < 0) {
-            reader->fails = true;
-            return;
-        }
-        free(*old);
-        *old = both;
+        char *first = rules->condition[ref->condition];
+        rules->condition[ref->condition] = lb_format("%s AND (%s)", first, text);
+        free(first);
         return;
     }
     if (rules->n_conditions == LB_ROW_CONDITIONS)
         return; /* none is the same as one that is always met */
     size_t i = rules->n_conditions++;
     rules->table_of[i] = ref->table;
-    rules->alias[i] = strdup(alias);
+    rules->alias[i] = lb_strdup(alias);
+    rules->condition[i] = lb_format("(%s)", text);
     ref->condition = (int8_t)i;
-    if (asprintf(&rules->condition[i], "(%s)", text) < 0)
-        rules->condition[i] = NULL;
-    reader->fails = reader->fails || rules->condition[i] == NULL || rules->alias[i] == NULL;
 }
 
-/* The condition with the transaction's time replaced by the time now; caller frees. NULL: there is
- * no memory. *ret_is_timed: it was there. */
+/* The condition with the transaction's time replaced by the time now; caller frees. *ret_is_timed:
+ * it was there. */
 static char *by_clock(const char *text, bool *ret_is_timed)
 {
     static const char *const times[][2] = {{"now", "clock_timestamp"},
@@ -231,10 +223,8 @@ static char *by_clock(const char *text, bool *ret_is_timed)
     char *asked = NULL;
     size_t size;
     const char *at = text; /* written up to here */
-    FILE *out = open_memstream(&asked, &size);
+    FILE *out = lb_open_memory(&asked, &size);
     *ret_is_timed = false;
-    if (out == NULL)
-        return NULL;
     for (struct lb_token token = token_at(text); token.length > 0;
          token = token_at(token.text + token.length))
         for (size_t t = 0; t < sizeof times / sizeof times[0]; t++) {
@@ -246,24 +236,19 @@ static char *by_clock(const char *text, bool *ret_is_timed)
             at = token.text + token.length;
         }
     fputs(at, out);
-    if (fclose(out) != 0) {
-        free(asked);
-        return NULL;
-    }
+    lb_close_memory(out);
     return asked;
 }
 
 /* A transaction's now() lies before times that it stores by the clock; that of a later transaction
  * does not. So the condition is evaluated with either. */
-static void add_own(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
+static void add_own(struct lb_row_rules *rules, struct lb_row_ref *ref, const char *alias,
                     const char *text)
 {
     bool is_timed;
-    char *now = by_clock(text, &is_timed), *either = NULL;
-    if (now == NULL || asprintf(&either, "(%s) OR (%s)", text, now) < 0)
-        reader->fails = true;
-    else
-        add_condition(reader, ref, alias, is_timed ? either : text);
+    char *now = by_clock(text, &is_timed);
+    char *either = lb_format("(%s) OR (%s)", text, now);
+    add_condition(rules, ref, alias, is_timed ? either : text);
     free(now);
     free(either);
 }
@@ -319,7 +304,7 @@ static void take_conjunct(struct lb_row_reader *reader, struct lb_row_ref *ref, 
     if (is_own(reader, text, alias, &own, &is_open)) {
         reader->has_more[reader->told->n_refs - 1] = true;
         if (!is_open) /* with an open parameter: it says less, and asks of one row only */
-            add_own(reader, ref, alias, own);
+            add_own(reader->rules, ref, alias, own);
     } else if (is_joined_key(reader, text, alias, ref->table, &is_computed)) {
         ref->is_joined = true;
         reader->has_others = reader->has_others || is_computed;
@@ -332,9 +317,9 @@ static void take_conjunct(struct lb_row_reader *reader, struct lb_row_ref *ref, 
 static void take_filter(struct lb_row_reader *reader, struct lb_row_ref *ref, const char *alias,
                         const char *filter)
 {
-    char *copy = filter != NULL ? strdup(filter) : NULL;
-    if (copy == NULL)
+    if (filter == NULL)
         return;
+    char *copy = lb_strdup(filter);
     strip(copy);
     for (char *at = copy; at != NULL;) {
         char *next = find_outside(at, " AND ");
@@ -374,9 +359,9 @@ static void take_scan(struct lb_row_reader *reader, const json_t *node, bool loc
 /* What joins two inputs: each of its conditions has to be one on a whole key. */
 static void take_join(struct lb_row_reader *reader, const char *condition)
 {
-    char *copy = condition != NULL ? strdup(condition) : NULL;
-    if (copy == NULL)
+    if (condition == NULL)
         return;
+    char *copy = lb_strdup(condition);
     strip(copy);
     bool found = false, is_computed;
     for (unsigned i = 0; i < reader->told->n_refs && find_outside(copy, " AND ") == NULL; i++)

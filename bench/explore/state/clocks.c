@@ -2,6 +2,8 @@
  */
 #include "reset.h"
 
+#include "memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,13 +84,11 @@ char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dial
 {
     const struct lb_clock_word *words = words_for(clock, dialect, native, still_unix_ms);
     char *text = NULL;
-    size_t size = 0;
+    size_t size;
     struct lb_lexer lexer;
     struct lb_token token;
     bool is_label = false;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
+    FILE *out = lb_open_memory(&text, &size);
     lb_lexer_init(&lexer, native, strlen(native), 1);
     lexer.dialect = dialect;
     while ((token = lb_lexer_next(&lexer)).kind != LB_T_END) {
@@ -105,7 +105,8 @@ char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dial
             fwrite(token.text, 1, (size_t)(end - token.text), out);
         }
     }
-    return fclose(out) == 0 ? text : NULL;
+    lb_close_memory(out);
+    return text;
 }
 
 static bool contains(const struct lb_token *token, const char *word)

@@ -1,7 +1,9 @@
 /* Resets a space: see reset.h. Engine-specific parts are in each engine's exploring.h. */
 #include "reset.h"
 
-#include <stdarg.h>
+#include "array.h"
+#include "memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +27,6 @@ static int run(const struct lb_reset *reset, const char *sql, struct lb_error *e
     return must_be_ok(reset, session->db->run(session->conn, sql, err), err);
 }
 
-__attribute__((format(printf, 1, 2))) static char *text(const char *format, ...)
-{
-    char *ret = NULL;
-    va_list args;
-    va_start(args, format);
-    if (vasprintf(&ret, format, args) < 0)
-        ret = NULL;
-    va_end(args);
-    return ret;
-}
-
 int lb_reset_query(const struct lb_reset *reset, const char *sql,
                    int (*take)(void *arg, const char *a, const char *b, struct lb_error *err),
                    void *arg, struct lb_error *err)
@@ -51,9 +42,9 @@ int lb_reset_query(const struct lb_reset *reset, const char *sql,
             struct lb_value value = session->db->value(session->conn, row, column);
             int64_t number;
             if (value.type == LB_TEXT)
-                cell[column] = text("%.*s", (int)value.length, value.text);
+                cell[column] = lb_format("%.*s", (int)value.length, value.text);
             else if (lb_value_int(&value, &number))
-                cell[column] = text("%lld", (long long)number);
+                cell[column] = lb_format("%lld", (long long)number);
         }
         r = take(arg, cell[0] != NULL ? cell[0] : "", cell[1] != NULL ? cell[1] : "", err);
         free(cell[0]);
@@ -87,11 +78,10 @@ static int take_table(void *arg, const char *name, const char *columns, struct l
     opening->reset->n_tables = tables->n;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    table->empty = text(exploring->empty, name);
-    table->fill = text(exploring->fill, name, columns, columns, name);
+    table->empty = lb_format(exploring->empty, name);
+    table->fill = lb_format(exploring->fill, name, columns, columns, name);
 #pragma GCC diagnostic pop
-    return table->empty == NULL || table->fill == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                                                       : 0;
+    return 0;
 }
 
 static size_t table_of(const struct lb_tables *tables, const char *name)
@@ -148,35 +138,28 @@ static int take_sequence(void *arg, const char *statement, const char *unused, s
     if (reset->n_sequences == LB_FOOTPRINT_TABLES)
         return lb_fail(err, LB_E_UNSUPPORTED, "explore can put back at most %d sequences",
                        LB_FOOTPRINT_TABLES);
-    char *sql = strdup(statement);
-    if (sql == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    reset->sequences[reset->n_sequences++].sql = sql;
+    reset->sequences[reset->n_sequences++].sql = lb_strdup(statement);
     return 0;
 }
 
 static int take_trigger(void *arg, const char *stop, const char *start, struct lb_error *err)
 {
     struct lb_reset *reset = ((struct opening *)arg)->reset;
-    struct lb_reset_trigger *triggers =
-        reallocarray(reset->triggers, reset->n_triggers + 1, sizeof *triggers);
-    if (triggers == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    reset->triggers = triggers;
-    struct lb_reset_trigger *trigger = &triggers[reset->n_triggers++];
-    *trigger = (struct lb_reset_trigger){strdup(stop), strdup(start)};
-    return trigger->stop == NULL || trigger->start == NULL
-               ? lb_fail(err, LB_E_MEMORY, "out of memory")
-               : 0;
+    struct lb_reset_trigger *trigger =
+        lb_array_add(&reset->triggers, &reset->n_triggers, sizeof *trigger);
+    (void)err;
+    *trigger = (struct lb_reset_trigger){lb_strdup(stop), lb_strdup(start)};
+    return 0;
 }
 
 static int take_answer(void *arg, const char *statement, const char *unused, struct lb_error *err)
 {
     char **answer = arg;
     (void)unused;
+    (void)err;
     free(*answer);
-    *answer = strdup(statement);
-    return *answer == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    *answer = lb_strdup(statement);
+    return 0;
 }
 
 /* The statements by which sequences are put back, and have been: the first schedule begins as all
@@ -205,12 +188,12 @@ static int take_counter(void *arg, const char *name, const char *statement, stru
 {
     struct opening *opening = arg;
     size_t i = table_of(opening->tables, name);
+    (void)err;
     if (i == opening->tables->n)
         return 0;
     opening->tables->numbered |= 1u << i;
-    opening->reset->tables[i].counter = strdup(statement);
-    return opening->reset->tables[i].counter == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                                                     : 0;
+    opening->reset->tables[i].counter = lb_strdup(statement);
+    return 0;
 }
 
 /* No rollback takes the number back (but SQLite's). */
@@ -256,24 +239,28 @@ static void sort_tables(const struct opening *opening)
     }
 }
 
+/* format: with places for the table's name; NULL: nothing to do. */
+static int run_with_name(struct lb_reset *reset, const char *format, const char *name,
+                         struct lb_error *err)
+{
+    if (format == NULL)
+        return 0;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    char *sql = lb_format(format, name, name);
+#pragma GCC diagnostic pop
+    int r = run(reset, sql, err);
+    free(sql);
+    return r;
+}
+
 static int copy_tables(struct lb_reset *reset, const struct lb_tables *tables, struct lb_error *err)
 {
     int r = 0;
     for (size_t i = 0; i < tables->n && r == 0; i++) {
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        char *sql = text(reset->exploring->copy, tables->name[i], tables->name[i]);
-#pragma GCC diagnostic pop
-        r = sql == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : run(reset, sql, err);
-        free(sql);
-        if (r != 0 || reset->exploring->freeze == NULL)
-            continue;
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        sql = text(reset->exploring->freeze, tables->name[i]);
-#pragma GCC diagnostic pop
-        r = sql == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : run(reset, sql, err);
-        free(sql);
+        r = run_with_name(reset, reset->exploring->copy, tables->name[i], err);
+        if (r == 0)
+            r = run_with_name(reset, reset->exploring->freeze, tables->name[i], err);
     }
     return r;
 }

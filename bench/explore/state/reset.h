@@ -51,8 +51,8 @@ int lb_reset_query(const struct lb_reset *reset, const char *sql,
 int lb_reset_run(struct lb_reset *reset, uint32_t written, struct lb_error *err);
 void lb_reset_close(struct lb_reset *reset);
 
-/* clocks.c: the statement with what the clock replaces; caller frees. NULL: out of memory.
- * still_unix_ms: where it stands still; 0: it runs. */
+/* clocks.c: the statement with what the clock replaces; caller frees. still_unix_ms: where it
+ * stands still; 0: it runs. */
 char *lb_clock_rewrite(const struct lb_server_clock *clock, enum lb_dialect dialect,
                        const char *native, int64_t ahead_ms, int64_t still_unix_ms);
 /* The word that a quotation of the statement contains, where none is replaced; NULL: none does. */

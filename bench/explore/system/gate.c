@@ -7,6 +7,7 @@
  */
 #include "testbed.h"
 
+#include "memory.h"
 #include "random.h"
 
 #include <stdarg.h>
@@ -299,7 +300,7 @@ char *lb_gate_describe_params(const struct lb_step *step)
         append_value(text, sizeof text - 2, &step->params[i]);
         strcat(text, "\n");
     }
-    return strdup(text);
+    return lb_strdup(text);
 }
 
 /* The rows: "id=1 payload='x'; id=2 ...". */
@@ -319,7 +320,7 @@ static char *describe_rows(const struct lb_task *task, const struct lb_rows *row
                      session->db->column(session->conn, column));
             append_value(text, sizeof text, &value);
         }
-    return strdup(text);
+    return lb_strdup(text);
 }
 
 /* The step under way: looked at when the task is blocked in it. */
@@ -340,7 +341,7 @@ void lb_task_pending(const struct lb_task *task, struct lb_footprint *ret_touche
 {
     *ret_record = task->pending;
     if (ret_record->params != NULL)
-        ret_record->params = strdup(ret_record->params);
+        ret_record->params = lb_strdup(ret_record->params);
     *ret_touches = (struct lb_footprint){0};
     if (ret_record->kind == LB_STEP_EXECUTE)
         kind_of(task->testbed, ret_record->sql, ret_touches);

@@ -4,6 +4,7 @@
 #include "append.h"
 #include "clock.h"
 #include "facts.h"
+#include "memory.h"
 #include "random.h"
 #include "strategy.h"
 
@@ -477,17 +478,14 @@ int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_
 {
     const struct lb_explore_watch *watch = testbed->plan.watch;
     char *state = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&state, &size);
-    if (out == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    size_t size;
+    FILE *out = lb_open_memory(&state, &size);
     for (uint32_t i = 0; i < testbed->n_tasks; i++)
         fprintf(out, "w%u:%.*s\n", i, (int)testbed->tasks[i].story_n, testbed->tasks[i].story);
     int r = watch->sql != NULL
                 ? describe_rows(testbed, "", watch->sql, &testbed->watching, out, err)
                 : describe_tables(testbed, out, err);
-    if (fclose(out) != 0 || state == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    lb_close_memory(out);
     if (r == 0)
         *ret_state = state;
     else

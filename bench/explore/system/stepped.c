@@ -4,6 +4,9 @@
  */
 #include "testbed.h"
 
+#include "array.h"
+#include "memory.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,19 +14,15 @@
 
 /* --- what a statement is --- */
 
-/* Texts live as long as the testbed: records borrow them. NULL: out of memory. */
+/* Texts live as long as the testbed: records borrow them. */
 static const char *keep_text(struct lb_testbed *testbed, const char *text)
 {
     for (size_t i = 0; i < testbed->n_texts; i++)
         if (strcmp(testbed->texts[i], text) == 0)
             return testbed->texts[i];
-    char **grown = realloc(testbed->texts, (testbed->n_texts + 1) * sizeof *grown);
-    if (grown == NULL)
-        return NULL;
-    testbed->texts = grown;
     testbed->sees_strangers = testbed->sees_strangers || lb_sql_sees_strangers(testbed->db, text);
-    grown[testbed->n_texts] = strdup(text);
-    return grown[testbed->n_texts] != NULL ? grown[testbed->n_texts++] : NULL;
+    char **kept = lb_array_add(&testbed->texts, &testbed->n_texts, sizeof *kept);
+    return *kept = lb_strdup(text);
 }
 
 /* Is the text one statement, "COMMIT;" or "COMMIT WORK;"? */
@@ -124,16 +123,14 @@ static int asks(struct lb_actor *actor, const struct lb_stepped *stepped, struct
                        "worker %u sends a statement that is too long to be explored: %.60s...",
                        task->number, stepped->sql);
     const char *sql = keep_text(testbed, stepped->sql);
-    const char *section = keep_text(testbed, stepped->operation);
-    if (sql == NULL || section == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     task->session_id = stepped->session;
-    task->step = (struct lb_step){
-        .kind = kind_of_text(sql, testbed->db->dialect), .sql = sql, .section = section};
+    task->step = (struct lb_step){.kind = kind_of_text(sql, testbed->db->dialect),
+                                  .sql = sql,
+                                  .section = keep_text(testbed, stepped->operation)};
     int r = testbed->gate.before(task, &task->step, err);
     if (r == 0 && testbed->details && task->step.kind == LB_STEP_EXECUTE) {
         free(task->pending.params);
-        task->pending.params = strdup(stepped->params);
+        task->pending.params = lb_strdup(stepped->params);
     }
     return r;
 }
@@ -152,7 +149,7 @@ static void answered(struct lb_actor *actor, const struct lb_stepped *stepped)
                               stepped->answer == LB_OK ? &rows : NULL);
     if (task->n_records > n_records && task->records[n_records].rows != NULL) {
         free(task->records[n_records].rows);
-        task->records[n_records].rows = strdup(stepped->rows);
+        task->records[n_records].rows = lb_strdup(stepped->rows);
     }
 }
 

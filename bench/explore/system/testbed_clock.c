@@ -3,8 +3,9 @@
  */
 #include "testbed.h"
 
+#include "array.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 
 int lb_testbed_run_clock(struct lb_testbed *testbed, struct lb_session *session, const char *format,
                          int64_t n, struct lb_error *err)
@@ -77,16 +78,12 @@ const char *lb_testbed_native(void *arg, const char *native)
     for (size_t i = 0; i < testbed->n_rewritten; i++)
         if (testbed->rewritten[i].native == native)
             return testbed->rewritten[i].text;
-    size_t size = (testbed->n_rewritten + 1) * sizeof *testbed->rewritten;
-    struct lb_rewritten *rewritten = realloc(testbed->rewritten, size);
-    if (rewritten == NULL)
-        return NULL;
-    testbed->rewritten = rewritten;
-    char *text = lb_clock_rewrite(testbed->clock, testbed->db->dialect, native, tick_ms(testbed),
-                                  testbed->plan.still_unix_ms);
-    if (text != NULL)
-        rewritten[testbed->n_rewritten++] = (struct lb_rewritten){native, text};
-    return text;
+    struct lb_rewritten *rewritten =
+        lb_array_add(&testbed->rewritten, &testbed->n_rewritten, sizeof *rewritten);
+    *rewritten = (struct lb_rewritten){
+        native, lb_clock_rewrite(testbed->clock, testbed->db->dialect, native, tick_ms(testbed),
+                                 testbed->plan.still_unix_ms)};
+    return rewritten->text;
 }
 
 int lb_testbed_use_clock(struct lb_testbed *testbed, struct lb_session *session,

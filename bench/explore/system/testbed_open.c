@@ -1,6 +1,7 @@
 /* Opening and closing the testbed: the space, the strategy's tables, the tasks. */
 #include "testbed.h"
 
+#include "memory.h"
 #include "ordinary.h"
 #include "show.h"
 
@@ -164,20 +165,15 @@ static int open_space(struct lb_testbed *testbed, struct lb_error *err)
 static int remember(void *arg, const struct lb_step *step, struct lb_error *err)
 {
     struct lb_testbed *testbed = arg;
+    (void)err;
     if (step->kind != LB_STEP_EXECUTE)
         return 0;
-    char *params = lb_gate_describe_params(step);
-    char *sql = params != NULL ? lb_show_fill_in(lb_show_native(testbed, step->sql), params) : NULL;
-    char *all = NULL;
-    bool ok =
-        sql != NULL &&
-        asprintf(&all, "%s%s;\n", testbed->setup_sql != NULL ? testbed->setup_sql : "", sql) >= 0;
+    char *params = lb_gate_describe_params(step), *before = testbed->setup_sql;
+    char *sql = lb_show_fill_in(lb_show_native(testbed, step->sql), params);
+    testbed->setup_sql = lb_format("%s%s;\n", before != NULL ? before : "", sql);
     free(params);
     free(sql);
-    if (!ok)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    free(testbed->setup_sql);
-    testbed->setup_sql = all;
+    free(before);
     return 0;
 }
 
@@ -189,10 +185,10 @@ static int put_others(struct lb_testbed *testbed, struct lb_error *err)
     static const enum lb_op ends[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_CLAIM};
     const size_t n_ends = testbed->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD ? 2 : 3;
     struct lb_operator *op = &testbed->control_op;
-    struct lb_item *item = calloc(LB_CLAIM_ROOM, sizeof *item);
+    struct lb_item *item = lb_calloc(LB_CLAIM_ROOM, sizeof *item);
     int64_t id = (int64_t)testbed->plan.items;
     uint32_t n = 0;
-    int r = item != NULL ? LB_OK : lb_fail(err, LB_E_MEMORY, "out of memory");
+    int r = LB_OK;
     op->log = NULL;
     testbed->control_actor.task_class = "other";
     for (size_t i = 0; i < n_ends && r == LB_OK; i++) {
@@ -333,13 +329,8 @@ int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err)
 /* What blockers execute: one statement for each table. */
 static int make_locking(struct lb_testbed *testbed, struct lb_error *err)
 {
-    for (size_t i = 0; i < testbed->tables.n && testbed->plan.blockers > 0; i++) {
-        char sql[200];
-        snprintf(sql, sizeof sql, "SELECT 1 FROM %s FOR UPDATE", testbed->tables.name[i]);
-        testbed->locking[i] = strdup(sql);
-        if (testbed->locking[i] == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    for (size_t i = 0; i < testbed->tables.n && testbed->plan.blockers > 0; i++)
+        testbed->locking[i] = lb_format("SELECT 1 FROM %s FOR UPDATE", testbed->tables.name[i]);
     if (testbed->plan.blockers > 0 && testbed->tables.opaque)
         return lb_fail(
             err, LB_E_UNSUPPORTED,
@@ -460,9 +451,7 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
         .still_unix_ms = plan->still_unix_ms,
         .period_ms = plan->period_ms};
-    testbed->control_events = calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);
-    if (testbed->control_events == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    testbed->control_events = lb_calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);
     lb_log_in_memory(&testbed->control_log, testbed->n_tasks, testbed->control_events,
                      LB_TASK_EVENTS);
     testbed->setup_gate = (struct lb_gate){.before = remember, .rewrite = lb_testbed_native};
@@ -500,10 +489,8 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     testbed->tables.reads_lock =
         testbed->isolation == LB_ISO_SERIALIZABLE && !testbed->tables.one_writer;
     size_t n = testbed->program->n_statements;
-    testbed->footprints = calloc(n + 1, sizeof *testbed->footprints);
-    testbed->kinds = calloc(n + 1, sizeof *testbed->kinds);
-    if (testbed->footprints == NULL || testbed->kinds == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    testbed->footprints = lb_calloc(n + 1, sizeof *testbed->footprints);
+    testbed->kinds = lb_calloc(n + 1, sizeof *testbed->kinds);
     if (lb_testbed_find_unmoved_clock(testbed, err) != 0)
         return err->code;
     if (!is_guest)
@@ -535,14 +522,11 @@ static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_erro
     task->testbed = testbed;
     task->number = number;
     task->role = role_of(&testbed->plan, number);
-    task->events = calloc(LB_TASK_EVENTS, sizeof *task->events);
-    task->items = calloc(LB_CLAIM_ROOM, sizeof *task->items);
+    task->events = lb_calloc(LB_TASK_EVENTS, sizeof *task->events);
+    task->items = lb_calloc(LB_CLAIM_ROOM, sizeof *task->items);
     testbed->n_tasks = number + 1;
-    bool is_told = testbed->plan.watch != NULL;
-    if (is_told)
-        task->story = calloc(1, LB_STORY_BYTES);
-    if (task->events == NULL || task->items == NULL || (task->story == NULL) == is_told)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (testbed->plan.watch != NULL)
+        task->story = lb_calloc(1, LB_STORY_BYTES);
     task->actor.plan = testbed->program_before != NULL && number % 2 == 1 ? &testbed->plan_before
                                                                           : &testbed->strategy_plan;
     task->actor.session = &task->session;

@@ -1,4 +1,5 @@
 /* The statements that an exploration steps through, of one version or of two. */
+#include "memory.h"
 #include "program_features.h"
 #include "testbed.h"
 
@@ -38,9 +39,7 @@ static int program_of(struct lb_testbed *testbed, const struct lb_file *file,
                       struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
-    struct lb_setting *settings = calloc(plan->n_settings + LB_SCALED, sizeof *settings);
-    if (settings == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_setting *settings = lb_calloc(plan->n_settings + LB_SCALED, sizeof *settings);
     lb_file_scale(file, plan->ttl_ms, true, plan->settings, plan->n_settings, scaled);
     memcpy(settings, scaled->settings, scaled->n_settings * sizeof *settings);
     size_t n = scaled->n_settings;
@@ -82,9 +81,7 @@ int lb_testbed_new_program(struct lb_testbed *testbed, struct lb_error *err)
     struct lb_explore_plan *plan = &testbed->plan;
     struct lb_scaled scaled;
     if (lb_testbed_has_programs(testbed)) { /* it has no sections */
-        testbed->program = calloc(1, sizeof *testbed->program);
-        if (testbed->program == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        testbed->program = lb_calloc(1, sizeof *testbed->program);
         if (plan->strategy->stated != NULL)
             *testbed->program = *plan->strategy->stated;
         testbed->isolation = isolation_of(testbed);
