@@ -89,6 +89,14 @@ uint32_t lb_footprint_apart(const struct lb_footprint *a, const struct lb_footpr
 
 /* --- words --- */
 
+size_t lb_tables_find(const struct lb_tables *tables, const char *name)
+{
+    size_t i = 0;
+    while (i < tables->n && strcmp(tables->name[i], name) != 0)
+        i++;
+    return i;
+}
+
 static bool begins_with(const struct lb_token *word, const char *prefix)
 {
     const char *name;
@@ -113,111 +121,58 @@ static bool is_advisory(const struct lb_token *word)
            lb_token_is(word, "release_all_locks");
 }
 
-/* Words that an opening parenthesis may follow without any effect on the database. */
-static const char *const harmless[] = {"and",
-                                       "or",
-                                       "not",
-                                       "in",
-                                       "as",
-                                       "on",
-                                       "values",
-                                       "exists",
-                                       "any",
-                                       "all",
-                                       "some",
-                                       "over",
-                                       "filter",
-                                       "using",
-                                       "materialized",
-                                       "then",
-                                       "else",
-                                       "when",
-                                       "case",
-                                       "select",
-                                       "where",
-                                       "from",
-                                       "with",
-                                       "returning",
-                                       "set",
-                                       "by",
-                                       "limit",
-                                       "offset",
-                                       "union",
-                                       "except",
-                                       "key",
-                                       "conflict",
-                                       "distinct",
-                                       "count",
-                                       "sum",
-                                       "min",
-                                       "max",
-                                       "avg",
-                                       "coalesce",
-                                       "nullif",
-                                       "greatest",
-                                       "least",
-                                       "abs",
-                                       "mod",
-                                       "floor",
-                                       "ceil",
-                                       "round",
-                                       "lower",
-                                       "upper",
-                                       "length",
-                                       "cast",
-                                       "extract",
-                                       "interval",
-                                       "array",
-                                       "row",
-                                       "row_number",
-                                       "rank",
-                                       "date_part",
-                                       "now",
-                                       "clock_timestamp",
-                                       "statement_timestamp",
-                                       "transaction_timestamp",
-                                       "make_interval",
-                                       "to_timestamp",
-                                       "current_timestamp",
-                                       "sysdate",
-                                       "unix_timestamp",
-                                       "utc_timestamp",
-                                       "from_unixtime",
-                                       "timestampdiff",
-                                       "timestampadd",
-                                       "date_add",
-                                       "date_sub",
-                                       "strftime",
-                                       "julianday",
-                                       "unixepoch",
-                                       "datetime",
-                                       "date",
-                                       "time",
-                                       "ifnull",
-                                       "iif",
-                                       "if",
-                                       "concat",
-                                       "substr",
-                                       "substring",
-                                       "hashtext",
-                                       "cardinality",
-                                       "array_agg",
-                                       "unnest",
-                                       "numeric",
-                                       "varchar",
-                                       "char",
-                                       "decimal",
-                                       "first_value",
-                                       "changes",
-                                       "timestamp",
-                                       "last_insert_id",
-                                       "generate_series",
-                                       "currval",
-                                       "join",
-                                       "default",
-                                       "check",
-                                       "merge_action",
-                                       NULL};
+/* What an opening parenthesis may follow without any effect on the database. */
+static const char *const syntax[] = {
+    "and",      "or",   "not",     "in",     "as",     "on",     "values",       "exists",
+    "any",      "all",  "some",    "over",   "filter", "using",  "materialized", "then",
+    "else",     "when", "case",    "select", "where",  "from",   "with",         "returning",
+    "set",      "by",   "limit",   "offset", "union",  "except", "key",          "conflict",
+    "distinct", "join", "default", "check",  NULL};
+static const char *const types[] = {"numeric", "varchar", "char", "decimal",   "interval", "array",
+                                    "row",     "date",    "time", "timestamp", NULL};
+static const char *const of_values[] = {
+    "count",  "sum",      "min",       "max",         "avg",    "abs",    "mod",
+    "floor",  "ceil",     "round",     "lower",       "upper",  "length", "cast",
+    "concat", "substr",   "substring", "coalesce",    "nullif", "ifnull", "iif",
+    "if",     "greatest", "least",     "cardinality", "unnest", NULL};
+static const char *const of_rows[] = {
+    "row_number", "rank",           "hashtext",        "array_agg", "first_value",
+    "changes",    "last_insert_id", "generate_series", "currval",   "merge_action",
+    NULL};
+static const char *const of_times[] = {
+    "date_part",     "extract",      "make_interval", "to_timestamp", "from_unixtime",
+    "timestampdiff", "timestampadd", "date_add",      "date_sub",     NULL};
+
+/* Two that store the time tell by it which of them came first, wherever they store it. */
+static const char *const clocks[] = {"now",
+                                     "clock_timestamp",
+                                     "statement_timestamp",
+                                     "transaction_timestamp",
+                                     "current_timestamp",
+                                     "sysdate",
+                                     "unix_timestamp",
+                                     "utc_timestamp",
+                                     "julianday",
+                                     "unixepoch",
+                                     "strftime",
+                                     "datetime",
+                                     NULL};
+static const char *const clock_words[] = {"localtimestamp", "current_time", "current_date",
+                                          "localtime", NULL};
+
+static bool is_clock(const struct lb_token *word)
+{
+    return lb_token_is_any(word, clocks) || lb_token_is_any(word, clock_words);
+}
+
+static bool is_harmless(const struct lb_token *word)
+{
+    static const char *const *const lists[] = {syntax, types, of_values, of_rows, of_times, clocks};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (lb_token_is_any(word, lists[i]))
+            return true;
+    return false;
+}
 
 static const char *const strong[] = {"lock",   "truncate", "alter",   "create", "drop",
                                      "vacuum", "cluster",  "reindex", NULL};
@@ -227,26 +182,7 @@ static const char *const strong[] = {"lock",   "truncate", "alter",   "create", 
 static const char *const known[] = {"select", "with",  "values",  "insert",  "update",
                                     "delete", "merge", "replace", "declare", NULL};
 
-/* Two that store the time tell by it which of them came first, wherever they store it. */
-static const char *const clocks[] = {"now",
-                                     "clock_timestamp",
-                                     "statement_timestamp",
-                                     "transaction_timestamp",
-                                     "current_timestamp",
-                                     "localtimestamp",
-                                     "current_time",
-                                     "current_date",
-                                     "localtime",
-                                     "sysdate",
-                                     "unix_timestamp",
-                                     "utc_timestamp",
-                                     "julianday",
-                                     "unixepoch",
-                                     "strftime",
-                                     "datetime",
-                                     NULL};
-
-/* ... or draw a number or the time by a default of a column. */
+/* These may draw a number or the time by a default of a column. */
 static const char *const inserting[] = {"insert", "merge", "replace", NULL};
 
 static const char *const writing[] = {"insert",  "update", "delete", "merge",
@@ -300,7 +236,7 @@ static void take_call(const struct lb_token *word, const struct lb_token *before
         take_draw(touched);
     } else if (lb_token_is(word, "pg_notify") || lb_token_is(word, "pg_current_xact_id")) {
         touched->writes |= LB_BIT_SEQUENCES; /* sent with the commit, in its order */
-    } else if (!lb_token_is_any(word, harmless) && !lb_token_is_any(before, makes_name)) {
+    } else if (!is_harmless(word) && !lb_token_is_any(before, makes_name)) {
         seen->unknown = true;
     }
 }
@@ -324,7 +260,7 @@ static void take_word(const struct lb_tables *tables, const struct lb_token *wor
     seen->writes |= first && !lb_token_is(word, "select") && !lb_token_is(word, "with") &&
                     !lb_token_is(word, "values");
     seen->writes |= lb_token_is_any(word, writing);
-    seen->draws |= lb_token_is_any(word, clocks) || lb_token_is_any(word, inserting);
+    seen->draws |= is_clock(word) || lb_token_is_any(word, inserting);
     seen->inserts |= lb_token_is_any(word, inserting);
     seen->unknown |= first && !lb_token_is_any(word, known) && !lb_token_is_any(word, strong);
     /* LOCK IN SHARE MODE is taken for LOCK TABLE: one more thing that does not commute. */
@@ -346,7 +282,7 @@ static void take_token(const struct lb_tables *tables, const struct lb_tokens *t
         struct lb_token bare = *token;
         lb_token_name(token, &bare.text, &bare.length);
         bare.kind = LB_T_WORD;
-        seen->draws |= lb_token_is_any(&bare, clocks);
+        seen->draws |= is_clock(&bare);
     }
 }
 
@@ -411,7 +347,7 @@ bool lb_footprint_reads_clock(const struct lb_tables *tables, const char *sql,
         const struct lb_token *word = &tokens.at[i];
         bool is_servers = i > 1 && lb_token_is_sign(word - 1, ".") &&
                           lb_token_is(word - 2, "pg_catalog"); /* not the space's function */
-        reads = lb_token_is_any(word, clocks) && (is_servers || !lb_token_is_any(word, moved));
+        reads = is_clock(word) && (is_servers || !lb_token_is_any(word, moved));
         if (reads)
             snprintf(buf, size, "%.*s", (int)word->length, word->text);
     }

@@ -126,6 +126,9 @@ struct lb_tables {
     enum lb_dialect dialect; /* of the statements */
 };
 
+/* The number of the table of this name; tables->n: there is none. */
+size_t lb_tables_find(const struct lb_tables *tables, const char *name);
+
 #define LB_BIT_SEQUENCES (1u << 29)
 #define LB_BIT_ADVISORY  (1u << 30)
 #define LB_BIT_WRITER    (1u << 31)

@@ -42,44 +42,39 @@ struct opening {
     char *json;
 };
 
-static int index_of(const struct opening *opening, const char *name)
+/* NULL: it is no table of the space. */
+static struct lb_row_table *table_of(const struct opening *opening, const char *name)
 {
-    for (size_t i = 0; i < opening->tables->n; i++)
-        if (strcmp(opening->tables->name[i], name) == 0)
-            return (int)i;
-    return -1;
+    size_t i = lb_tables_find(opening->tables, name);
+    return i < opening->tables->n ? &opening->rules->tables[i] : NULL;
 }
 
 static int take_odd(void *arg, const char *name, const char *unused, struct lb_error *err)
 {
-    struct opening *opening = arg;
-    int i = index_of(opening, name);
+    struct lb_row_table *table = table_of(arg, name);
     (void)unused;
     (void)err;
-    if (i >= 0)
-        opening->rules->tables[i].is_odd = true;
+    if (table != NULL)
+        table->is_odd = true;
     return 0;
 }
 
 static int take_numbers(void *arg, const char *name, const char *unused, struct lb_error *err)
 {
-    struct opening *opening = arg;
-    int i = index_of(opening, name);
+    struct lb_row_table *table = table_of(arg, name);
     (void)unused;
     (void)err;
-    if (i >= 0)
-        opening->rules->tables[i].has_numbers = true;
+    if (table != NULL)
+        table->has_numbers = true;
     return 0;
 }
 
 static int take_key(void *arg, const char *name, const char *column, struct lb_error *err)
 {
-    struct opening *opening = arg;
-    int i = index_of(opening, name);
+    struct lb_row_table *table = table_of(arg, name);
     (void)err;
-    if (i < 0)
+    if (table == NULL)
         return 0;
-    struct lb_row_table *table = &opening->rules->tables[i];
     if (table->n_keys == LB_ROW_KEYS || !lb_footprint_is_word(column))
         table->is_odd = true;
     else
@@ -92,9 +87,10 @@ static int take_key(void *arg, const char *name, const char *column, struct lb_e
 static int take_link(void *arg, const char *child, const char *parent, struct lb_error *err)
 {
     struct opening *opening = arg;
-    int a = index_of(opening, child), b = index_of(opening, parent);
+    size_t n = opening->tables->n, a = lb_tables_find(opening->tables, child),
+           b = lb_tables_find(opening->tables, parent);
     (void)err;
-    if (a >= 0 && b >= 0 && (opening->locked >> b & 1) != 0)
+    if (a < n && b < n && (opening->locked >> b & 1) != 0)
         opening->coarse |= 1u << a | 1u << b;
     return 0;
 }

@@ -186,13 +186,11 @@ static bool is_own(const struct lb_row_reader *reader, const char *text, const c
 
 /* --- scans --- */
 
-static int table_of(const struct lb_row_reader *reader, const json_t *node)
+/* The number of the node's table; tables->n: it has none. */
+static size_t table_of(const struct lb_row_reader *reader, const json_t *node)
 {
     const char *name = json_string_value(json_object_get(node, "Relation Name"));
-    for (size_t i = 0; name != NULL && i < reader->tables->n; i++)
-        if (strcmp(reader->tables->name[i], name) == 0)
-            return (int)i;
-    return -1;
+    return lb_tables_find(reader->tables, name != NULL ? name : "");
 }
 
 static void add_condition(struct lb_row_rules *rules, struct lb_row_ref *ref, const char *alias,
@@ -335,10 +333,11 @@ static void take_filter(struct lb_row_reader *reader, struct lb_row_ref *ref, co
 
 static void take_scan(struct lb_row_reader *reader, const json_t *node, bool locks)
 {
-    int table = table_of(reader, node);
+    size_t table = table_of(reader, node);
     const char *alias = json_string_value(json_object_get(node, "Alias"));
     struct lb_row_statement *told = reader->told;
-    if (table < 0 || alias == NULL || strchr(alias, '"') != NULL || told->n_refs == LB_ROW_REFS) {
+    if (table == reader->tables->n || alias == NULL || strchr(alias, '"') != NULL ||
+        told->n_refs == LB_ROW_REFS) {
         reader->fails = true;
         return;
     }
@@ -381,9 +380,10 @@ static void take_modify(struct lb_row_reader *reader, const json_t *node)
 {
     const char *operation = json_string_value(json_object_get(node, "Operation"));
     const char *alias = json_string_value(json_object_get(node, "Alias"));
-    int table = table_of(reader, node);
-    if (operation == NULL || strcmp(operation, "Merge") == 0 || table < 0 || alias == NULL ||
-        json_object_get(node, "Conflict Resolution") != NULL || reader->n_targets == LB_ROW_REFS) {
+    size_t table = table_of(reader, node);
+    if (operation == NULL || strcmp(operation, "Merge") == 0 || table == reader->tables->n ||
+        alias == NULL || json_object_get(node, "Conflict Resolution") != NULL ||
+        reader->n_targets == LB_ROW_REFS) {
         reader->fails = true;
         return;
     }

@@ -56,7 +56,7 @@ int lb_reset_query(const struct lb_reset *reset, const char *sql,
 struct opening {
     struct lb_reset *reset;
     struct lb_tables *tables;
-    bool has_sequences;
+    bool has_no_sequences;
     bool comes_before[LB_FOOTPRINT_TABLES][LB_FOOTPRINT_TABLES]; /* child, parent */
 };
 
@@ -84,19 +84,11 @@ static int take_table(void *arg, const char *name, const char *columns, struct l
     return 0;
 }
 
-static size_t table_of(const struct lb_tables *tables, const char *name)
-{
-    size_t i = 0;
-    while (i < tables->n && strcmp(tables->name[i], name) != 0)
-        i++;
-    return i;
-}
-
 static int take_link(void *arg, const char *child, const char *parent, struct lb_error *err)
 {
     struct opening *opening = arg;
     struct lb_tables *tables = opening->tables;
-    size_t a = table_of(tables, child), b = table_of(tables, parent);
+    size_t a = lb_tables_find(tables, child), b = lb_tables_find(tables, parent);
     (void)err;
     if (a == tables->n || b == tables->n)
         return 0;
@@ -127,7 +119,7 @@ static int take_has_sequences(void *arg, const char *n, const char *unused, stru
 {
     (void)unused;
     (void)err;
-    ((struct opening *)arg)->has_sequences = strcmp(n, "0") != 0;
+    ((struct opening *)arg)->has_no_sequences = strcmp(n, "0") == 0;
     return 0;
 }
 
@@ -187,7 +179,7 @@ static int ask_sequences(struct lb_reset *reset, struct lb_error *err)
 static int take_counter(void *arg, const char *name, const char *statement, struct lb_error *err)
 {
     struct opening *opening = arg;
-    size_t i = table_of(opening->tables, name);
+    size_t i = lb_tables_find(opening->tables, name);
     (void)err;
     if (i == opening->tables->n)
         return 0;
@@ -201,7 +193,7 @@ static int take_numbered(void *arg, const char *name, const char *column, struct
 {
     struct opening *opening = arg;
     struct lb_tables *tables = opening->tables;
-    size_t i = table_of(tables, name);
+    size_t i = lb_tables_find(tables, name);
     (void)err;
     if (i == tables->n)
         return 0;
@@ -274,28 +266,22 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
     const struct lb_exploring *exploring = reset->exploring;
     if (session->db->exploring == NULL)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s cannot be explored", session->db->product);
+    const struct {
+        const char *sql; /* NULL: this engine has none */
+        int (*take)(void *arg, const char *a, const char *b, struct lb_error *err);
+    } questions[] = {
+        {exploring->tables, take_table},       {exploring->links, take_link},
+        {exploring->n_opaque, take_opaque},    {exploring->triggers, take_trigger},
+        {exploring->heirs, take_heir},         {exploring->has_sequences, take_has_sequences},
+        {exploring->sequences, take_sequence}, {exploring->numbered, take_numbered},
+        {exploring->counters, take_counter}};
     int r = exploring->prepare_session != NULL ? run(reset, exploring->prepare_session, err) : 0;
-    if (r == 0)
-        r = lb_reset_query(reset, exploring->tables, take_table, &opening, err);
-    if (r == 0)
-        r = lb_reset_query(reset, exploring->links, take_link, &opening, err);
-    if (r == 0)
-        r = lb_reset_query(reset, exploring->n_opaque, take_opaque, &opening, err);
-    if (r == 0)
-        r = lb_reset_query(reset, exploring->triggers, take_trigger, &opening, err);
-    if (r == 0 && exploring->heirs != NULL)
-        r = lb_reset_query(reset, exploring->heirs, take_heir, &opening, err);
-    opening.has_sequences = true;
-    if (r == 0 && exploring->has_sequences != NULL)
-        r = lb_reset_query(reset, exploring->has_sequences, take_has_sequences, &opening, err);
-    if (r == 0 && exploring->sequences != NULL && opening.has_sequences)
-        r = lb_reset_query(reset, exploring->sequences, take_sequence, &opening, err);
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0] && r == 0; i++)
+        if (questions[i].sql != NULL &&
+            (questions[i].take != take_sequence || !opening.has_no_sequences))
+            r = lb_reset_query(reset, questions[i].sql, questions[i].take, &opening, err);
     if (r == 0 && exploring->asks_sequences)
         r = ask_sequences(reset, err);
-    if (r == 0 && exploring->numbered != NULL)
-        r = lb_reset_query(reset, exploring->numbered, take_numbered, &opening, err);
-    if (r == 0 && exploring->counters != NULL)
-        r = lb_reset_query(reset, exploring->counters, take_counter, &opening, err);
     if (r == 0)
         r = copy_tables(reset, ret_tables, err);
     if (r != 0)
