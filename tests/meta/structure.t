@@ -86,7 +86,6 @@ for my $path (grep { !m{/workers/common\.[ch]$} } @sources) {
 my %long = (
     'bench/check/queue/item_deaths.c judge_death' => 'one death from its claim to its verdict: each step needs the one before',
     'bench/run/scenario/scenario.c store' => 'a switch with four lines for each type of key',
-    'bench/explore/system/testbed_open.c set_up' => 'the order in which a testbed is made, one call after another',
 );
 sub lengths
 {

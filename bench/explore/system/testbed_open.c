@@ -379,58 +379,57 @@ static int keep_database(struct lb_testbed *testbed, struct lb_error *err)
     return testbed->db->door_keep(testbed->space, err);
 }
 
-static int set_up(struct lb_testbed *testbed, struct lb_error *err)
+/* What is asked for, and the protocol or the engine lacks. A program's sections have no text. */
+static int check_wants(const struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    const struct lb_section *sections = testbed->program->sections;
+    const bool is_guest = lb_testbed_has_programs(testbed);
+    const char *name = plan->strategy->name;
+    const struct {
+        bool is_wanted, is_there;
+        const char *who, *lack;
+    } wants[] = {
+        {plan->renewals > 0,
+         has_section(testbed, LB_S_RENEW) || (!is_guest && has_section(testbed, LB_S_HEARTBEAT)),
+         name, "has neither a section renew nor a section heartbeat"},
+        {!is_guest, !testbed->program->makes_schema, name,
+         "makes a schema of its own, which cannot be put back from schedule to schedule: write its "
+         "tables without a schema to explore it"},
+        {plan->blockers > 0, testbed->db->lock_rows != NULL, testbed->db->product,
+         "has no locks of rows, which a blocker takes"},
+        {plan->rescuers > 0, has_section(testbed, LB_S_RECOVER), name,
+         "has no section recover, which a rescuer runs"},
+        {plan->resources > 1, !is_guest && (plan->apart || sections[LB_S_ACQUIRE].tx != LB_TX_HOLD),
+         name, "holds its lock by a transaction, and can hold no second one beside it"},
+        {plan->errors,
+         !is_guest &&
+             (has_section(testbed, LB_S_ERROR) || has_section(testbed, LB_S_CLEAR_ALL_ERRORS) ||
+              has_section(testbed, LB_S_RESET_ALL)),
+         name, "has neither error nor an operator's section, which --also=errors runs"},
+        {plan->cancels, has_section(testbed, LB_S_CANCEL), name,
+         "has no section cancel, which --also=cancels runs"},
+        {plan->others, !is_guest && lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS),
+         name, "has no :class in claim, which --also=others uses"},
+        {plan->again, !is_guest && lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_N), name,
+         "has no :n in claim, which --also=again sets to 1"},
+        {plan->frees > 0,
+         !is_guest && (has_section(testbed, LB_S_FREE) || has_section(testbed, LB_S_RETRY)), name,
+         "has no section free or retry, which --frees runs"},
+    };
+    for (size_t i = 0; i < sizeof wants / sizeof wants[0]; i++)
+        if (wants[i].is_wanted && !wants[i].is_there)
+            return lb_fail(err, LB_E_UNSUPPORTED, "%s %s", wants[i].who, wants[i].lack);
+    return 0;
+}
+
+static void plan_strategy(struct lb_testbed *testbed)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
     const bool is_guest = lb_testbed_has_programs(testbed);
     const uint32_t n_resources = plan->resources > 1 ? plan->resources : 1;
     for (uint32_t i = 0; i < n_resources; i++)
         testbed->capacity[i] = plan->capacity;
-    uint32_t limit_ms = testbed->strategy_plan.limit_ms;
-    if (is_guest && check_programs(testbed, err) != 0)
-        return err->code;
-    if (plan->renewals > 0 && !has_section(testbed, LB_S_RENEW) &&
-        (is_guest || !has_section(testbed, LB_S_HEARTBEAT)))
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "%s has neither a section renew nor a section heartbeat",
-                       plan->strategy->name);
-    if (!is_guest && testbed->program->makes_schema)
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "%s makes a schema of its own, which cannot be put back from schedule to "
-                       "schedule: write its tables without a schema to explore it",
-                       plan->strategy->name);
-    if (plan->blockers > 0 && testbed->db->lock_rows == NULL)
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no locks of rows, which a blocker takes",
-                       testbed->db->product);
-    if (plan->rescuers > 0 && !has_section(testbed, LB_S_RECOVER))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section recover, which a rescuer runs",
-                       plan->strategy->name);
-    if (n_resources > 1 &&
-        (is_guest || (!plan->apart && testbed->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD)))
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "%s holds its lock by a transaction, and can hold no second one beside it",
-                       plan->strategy->name);
-    if (plan->errors && (is_guest || (!has_section(testbed, LB_S_ERROR) &&
-                                      !has_section(testbed, LB_S_CLEAR_ALL_ERRORS) &&
-                                      !has_section(testbed, LB_S_RESET_ALL))))
-        return lb_fail(err, LB_E_UNSUPPORTED,
-                       "%s has neither error nor an operator's section, which --also=errors runs",
-                       plan->strategy->name);
-    if (plan->cancels && !has_section(testbed, LB_S_CANCEL))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section cancel, which --also=cancels runs",
-                       plan->strategy->name);
-    if (plan->others &&
-        (is_guest || !lb_section_has_param(&testbed->program->sections[LB_S_CLAIM], LB_SLOT_CLASS)))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no :class in claim, which --also=others uses",
-                       plan->strategy->name);
-    if (plan->again &&
-        (is_guest || !lb_section_has_param(&testbed->program->sections[LB_S_CLAIM], LB_SLOT_N)))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no :n in claim, which --also=again sets to 1",
-                       plan->strategy->name);
-    if (plan->frees > 0 &&
-        (is_guest || (!has_section(testbed, LB_S_FREE) && !has_section(testbed, LB_S_RETRY))))
-        return lb_fail(err, LB_E_UNSUPPORTED, "%s has no section free or retry, which --frees runs",
-                       plan->strategy->name);
     testbed->explored_items = (struct lb_explored_items){
         .source = {.value_of = explored_value},
         .plan = &testbed->plan,
@@ -446,19 +445,25 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         .n_resources = n_resources,
         .capacity = testbed->capacity,
         .ttl_ms = plan->ttl_ms,
-        .limit_ms = limit_ms,
+        .limit_ms = testbed->strategy_plan.limit_ms,
         .attributes = testbed->program->attributes == 0 ? NULL : &testbed->explored_items.source,
         .groups = (testbed->program->uses >> LB_SLOT_GROUP & 1) != 0,
         .still_unix_ms = plan->still_unix_ms,
         .period_ms = plan->period_ms};
+    testbed->plan_before = testbed->strategy_plan;
+    testbed->plan_before.program = testbed->program_before;
+}
+
+/* The strategy's tables and items, and how they are put back. */
+static int make_tables(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
     testbed->control_events = lb_calloc(LB_TASK_EVENTS, sizeof *testbed->control_events);
     lb_log_in_memory(&testbed->control_log, testbed->n_tasks, testbed->control_events,
                      LB_TASK_EVENTS);
     testbed->setup_gate = (struct lb_gate){.before = remember, .rewrite = lb_testbed_native};
     testbed->control.gate = &testbed->setup_gate;
     testbed->control.gate_arg = testbed;
-    testbed->plan_before = testbed->strategy_plan;
-    testbed->plan_before.program = testbed->program_before;
     bool has_before = testbed->program_before != NULL;
     int r = plan->strategy->flow->setup(
         has_before ? &testbed->plan_before : &testbed->strategy_plan, &testbed->control, err);
@@ -471,18 +476,19 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
         r = lb_ordinary_migrate(&testbed->strategy_plan, &testbed->control, err) != 0 ? err->code
                                                                                       : 0;
     testbed->control.gate = NULL;
-    if (r == 0 && is_guest)
-        r = keep_database(testbed, err);
-    else if (r == 0) {
-        r = lb_reset_open(&testbed->reset, &testbed->control, &testbed->tables, err);
-        r = r == LB_E_ENV ? lb_testbed_name_holders(testbed, err) : r;
-    }
-    if (r == 0)
-        r = make_locking(testbed, err);
-    if (r == 0)
-        r = open_snapshot(testbed, err);
     if (r != 0)
         return r;
+    if (lb_testbed_has_programs(testbed))
+        return keep_database(testbed, err);
+    r = lb_reset_open(&testbed->reset, &testbed->control, &testbed->tables, err);
+    return r == LB_E_ENV ? lb_testbed_name_holders(testbed, err) : r;
+}
+
+/* What the statements say about themselves, and about the relation of their moves. */
+static int know_statements(struct lb_testbed *testbed, struct lb_error *err)
+{
+    const struct lb_explore_plan *plan = &testbed->plan;
+    const bool is_guest = lb_testbed_has_programs(testbed);
     enum lb_isolation level =
         testbed->isolation != LB_ISO_DEFAULT ? testbed->isolation : testbed->db->default_isolation;
     testbed->keeps_snapshots = level >= LB_ISO_REPEATABLE_READ;
@@ -493,10 +499,10 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     testbed->kinds = lb_calloc(n + 1, sizeof *testbed->kinds);
     if (lb_testbed_find_unmoved_clock(testbed, err) != 0)
         return err->code;
-    if (!is_guest)
+    if (!is_guest) {
         lb_find_drawn(&testbed->tables, testbed->program, played_sections(plan), &testbed->drawn);
-    if (!is_guest)
         testbed->random_line = lb_find_random(testbed->program, played_sections(plan));
+    }
     lb_testbed_know_times(testbed);
     testbed->is_born_with_time = is_born_with_time(testbed->program);
     testbed->are_alike = !plan->distinct && !plan->apart && plan->skew_ms == 0 &&
@@ -513,6 +519,22 @@ static int set_up(struct lb_testbed *testbed, struct lb_error *err)
     }
     lb_testbed_know_locks(testbed);
     return 0;
+}
+
+static int set_up(struct lb_testbed *testbed, struct lb_error *err)
+{
+    int r = lb_testbed_has_programs(testbed) ? check_programs(testbed, err) : 0;
+    if (r == 0)
+        r = check_wants(testbed, err);
+    if (r != 0)
+        return r;
+    plan_strategy(testbed);
+    r = make_tables(testbed, err);
+    if (r == 0)
+        r = make_locking(testbed, err);
+    if (r == 0)
+        r = open_snapshot(testbed, err);
+    return r == 0 ? know_statements(testbed, err) : r;
 }
 
 static int open_task(struct lb_testbed *testbed, uint32_t number, struct lb_error *err)
