@@ -1,6 +1,7 @@
 /* A played schedule as rows: the statements with their parameters filled in, and the answers. */
 #include "show.h"
 
+#include "append.h"
 #include "array.h"
 #include "memory.h"
 
@@ -204,14 +205,10 @@ void lb_show_words(struct lb_explored *explored)
     words[0] = '\0';
     for (int g = 0; g < LB_GUARANTEES; g++) {
         const struct lb_finding *finding = &explored->findings[g];
-        size_t n = strlen(words);
-        if ((explored->violated >> g & 1) == 0 || n + 100 > sizeof explored->words)
+        if ((explored->violated >> g & 1) == 0 || strlen(words) + 100 > sizeof explored->words)
             continue;
-        snprintf(words + n, sizeof explored->words - n, "%s%s is violated: ", n > 0 ? ". " : "",
-                 lb_guarantee_name((enum lb_guarantee)g));
-        if (finding->n_witnesses == 0)
-            continue;
-        n = strlen(words);
-        snprintf(words + n, sizeof explored->words - n, "%s", finding->witness[0].text);
+        lb_append(words, sizeof explored->words, "%s%s is violated: %s",
+                  words[0] != '\0' ? ". " : "", lb_guarantee_name((enum lb_guarantee)g),
+                  finding->n_witnesses > 0 ? finding->witness[0].text : "");
     }
 }

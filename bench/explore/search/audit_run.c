@@ -1,9 +1,6 @@
 /* Runs the pairs of an audit: see audit.c. */
 #include "clock.h"
-#include "memory.h"
 #include "search.h"
-
-#include <stdlib.h>
 
 /* What a schedule came to. */
 struct outcome {
@@ -48,23 +45,22 @@ static int compare(const struct lb_audit_pair *pair, const struct lb_system *sys
                    struct lb_error *err)
 {
     enum { TRIES = 20 };
-    struct outcome *of = lb_calloc(3, sizeof *of), *run = of, *left_out = of + 1, *before = of + 2;
+    struct outcome run = {0}, left_out = {0}, before = {0};
     bool is_renamed = pair->at == LB_MAX_LENGTH;
     int r = 0, differs = 1;
     for (unsigned i = 0; i < TRIES && r == 0 && differs == 1; i++) {
-        r = replay(system, arg, &pair->run, pair->at, run, err);
+        r = replay(system, arg, &pair->run, pair->at, &run, err);
         if (r == 0)
-            r = replay(system, arg, &pair->left_out, pair->at, left_out, err);
-        if (run->replayed.is_choice || left_out->replayed.is_choice || run->replayed.gave_up ||
-            left_out->replayed.gave_up || run->violated < 0 ||
-            !claims_the_same(run, left_out, is_renamed) ||
-            (i > 0 && !is_same(run, before, LB_MAX_LENGTH, false)))
+            r = replay(system, arg, &pair->left_out, pair->at, &left_out, err);
+        if (run.replayed.is_choice || left_out.replayed.is_choice || run.replayed.gave_up ||
+            left_out.replayed.gave_up || run.violated < 0 ||
+            !claims_the_same(&run, &left_out, is_renamed) ||
+            (i > 0 && !is_same(&run, &before, LB_MAX_LENGTH, false)))
             differs = 2;
-        else if (is_same(run, left_out, pair->at, is_renamed))
+        else if (is_same(&run, &left_out, pair->at, is_renamed))
             differs = 0;
-        *before = *run;
+        before = run;
     }
-    free(of);
     return r < 0 ? r : differs;
 }
 

@@ -87,7 +87,7 @@ static uint64_t digest_of(const struct lb_schedule *schedule, size_t n, enum tri
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325) + (uint64_t)what;
     for (size_t i = 0; i < n; i++)
-        digest = (digest ^ (schedule->moves[i] + UINT64_C(1))) * UINT64_C(0x100000001b3);
+        digest = lb_mix(digest, schedule->moves[i] + UINT64_C(1));
     return digest;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "testbed.h"
 
+#include "append.h"
 #include "memory.h"
 #include "random.h"
 
@@ -271,10 +272,10 @@ static void append_value(char *text, size_t size, const struct lb_value *value)
     size_t n = strlen(text);
     switch (value->type) {
     case LB_INT:
-        snprintf(text + n, size - n, "%lld", (long long)value->integer);
+        lb_append(text, size, "%lld", (long long)value->integer);
         break;
     case LB_REAL:
-        snprintf(text + n, size - n, "%g", value->real);
+        lb_append(text, size, "%g", value->real);
         break;
     case LB_TEXT: /* quotes doubled, as SQL has it */
         n += (size_t)snprintf(text + n, size - n, "'");
@@ -287,7 +288,7 @@ static void append_value(char *text, size_t size, const struct lb_value *value)
         break;
     case LB_NULL:
     default:
-        snprintf(text + n, size - n, "NULL");
+        lb_append(text, size, "NULL");
         break;
     }
 }
@@ -312,12 +313,11 @@ static char *describe_rows(const struct lb_task *task, const struct lb_rows *row
     for (size_t row = 0; row < rows->n_rows && row < SHOWN; row++)
         for (size_t column = 0; column < rows->n_columns; column++) {
             struct lb_value value = session->db->value(session->conn, row, column);
-            size_t n = strlen(text);
-            snprintf(text + n, sizeof text - n, "%s%s=",
-                     column > 0 ? " "
-                     : row > 0  ? "; "
-                                : "",
-                     session->db->column(session->conn, column));
+            lb_append(text, sizeof text, "%s%s=",
+                      column > 0 ? " "
+                      : row > 0  ? "; "
+                                 : "",
+                      session->db->column(session->conn, column));
             append_value(text, sizeof text, &value);
         }
     return lb_strdup(text);
@@ -336,16 +336,12 @@ static void set_pending(struct lb_task *task, const struct lb_step *step)
                                             .params = params};
 }
 
-void lb_task_pending(const struct lb_task *task, struct lb_footprint *ret_touches,
-                     struct lb_step_record *ret_record)
+struct lb_footprint lb_task_pending(const struct lb_task *task)
 {
-    *ret_record = task->pending;
-    if (ret_record->params != NULL)
-        ret_record->params = lb_strdup(ret_record->params);
-    *ret_touches = (struct lb_footprint){0};
-    if (ret_record->kind == LB_STEP_EXECUTE)
-        kind_of(task->testbed, ret_record->sql, ret_touches);
-    ret_record->was_blocked = true;
+    struct lb_footprint touches = {0};
+    if (task->pending.kind == LB_STEP_EXECUTE)
+        kind_of(task->testbed, task->pending.sql, &touches);
+    return touches;
 }
 
 static void add_record(struct lb_task *task, const struct lb_step *step, int answer,
@@ -590,18 +586,24 @@ int lb_task_begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_er
 }
 
 /* Has the refused try left a lock with the session? Where the engine cannot be asked, the answers
- * of its statements tell it. If they do not, a try of several statements is taken to have. */
+ * of its statements tell it. If they do not, a try of several statements is taken to have. The
+ * session of a program is asked about over the task's own one, which has nothing else to do: the
+ * fiber waits meanwhile. */
 static bool keeps_session_locks(struct lb_task *task)
 {
     struct lb_session *session = &task->session;
-    const char *sql = lb_exploring(session->db)->has_locks;
+    const bool is_guest = lb_testbed_has_programs(task->testbed);
+    const struct lb_exploring *exploring = lb_exploring(session->db);
+    const char *sql = is_guest ? exploring->has_locks_of : exploring->has_locks;
+    const struct lb_value id = {.type = LB_INT, .integer = task->session_id};
     if ((task->try_touched.commits & LB_BIT_ADVISORY) == 0 || session->conn == NULL)
         return false;
-    if (lb_testbed_has_programs(task->testbed))
-        return lb_stepped_keeps_locks(task);
+    if (sql == NULL && is_guest)
+        return true;
     if (sql == NULL)
         return task->n_user_locks < 0 ? task->try_moves > 1 : task->n_user_locks > 0;
-    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql};
+    struct lb_step step = {
+        .kind = LB_STEP_EXECUTE, .sql = sql, .params = &id, .n_params = is_guest ? 1 : 0};
     struct lb_rows rows = {0};
     session->gate = NULL;
     int r = lb_session_execute(session, &task->has_locks, &step, sql, &rows, &task->error);

@@ -552,12 +552,9 @@ static void describe(struct lb_testbed *testbed, uint32_t waiting, char *text, s
         struct lb_task *task = &testbed->tasks[i];
         const char *sep = text[0] != '\0' ? "; " : "";
         if (task->state == LB_TASK_BLOCKED) {
-            struct lb_footprint ignored;
-            struct lb_step_record record;
-            lb_task_pending(task, &ignored, &record);
+            const char *sql = task->pending.sql;
             lb_append(text, size, "%sworker %u is blocked in %.160s", sep, i,
-                      record.sql != NULL ? record.sql : "a statement");
-            free(record.params);
+                      sql != NULL ? sql : "a statement");
         } else if ((waiting >> i & 1) != 0) {
             lb_append(text, size, "%sworker %u is answered \"%s\" again and again", sep, i,
                       lb_answer_name(task->last_refusal));

@@ -48,7 +48,7 @@ static uint64_t digest_of_memory(const struct lb_bag *bag)
             of_value += (uint64_t)value->integer;
         for (uint32_t k = 0; value->type == LB_TEXT && k < value->length; k++)
             of_value = of_value * 31 + (unsigned char)value->text[k];
-        digest = (digest ^ of_value) * UINT64_C(0x100000001b3);
+        digest = lb_mix(digest, of_value);
     }
     return digest;
 }
@@ -353,7 +353,7 @@ static int operate(struct lb_task *task, enum lb_op which, struct lb_error *err)
 static void note_items(struct lb_task *task, uint32_t first, uint32_t n)
 {
     for (uint32_t i = first; i < first + n; i++)
-        task->told = (task->told ^ (uint64_t)task->items[i].id) * UINT64_C(0x100000001b3);
+        task->told = lb_mix(task->told, (uint64_t)task->items[i].id);
 }
 
 /* A claim that takes one item at a time, or is to take one (again), is made once for each item of

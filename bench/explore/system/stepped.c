@@ -201,19 +201,3 @@ void lb_stepped_cancel(struct lb_task *task)
     if (program > 0)
         kill(-program, SIGKILL);
 }
-
-/* Asked over the task's own session, which has nothing else to do: the fiber waits meanwhile. */
-bool lb_stepped_keeps_locks(struct lb_task *task)
-{
-    struct lb_session *session = &task->session;
-    const char *sql = lb_exploring(session->db)->has_locks_of;
-    const struct lb_value id = {.type = LB_INT, .integer = task->session_id};
-    struct lb_step step = {.kind = LB_STEP_EXECUTE, .sql = sql, .params = &id, .n_params = 1};
-    struct lb_rows rows = {0};
-    if (sql == NULL)
-        return true;
-    session->gate = NULL;
-    int r = lb_session_execute(session, &task->has_locks, &step, sql, &rows, &task->error);
-    session->gate = &task->testbed->gate;
-    return r != LB_OK || rows.n_rows > 0;
-}

@@ -6,6 +6,7 @@
  */
 #include "testbed.h"
 
+#include "append.h"
 #include "clock.h"
 #include "program_lex.h"
 
@@ -241,7 +242,7 @@ static size_t name_holders(struct lb_testbed *testbed, char *buf, size_t size)
     struct lb_rows rows;
     struct lb_error ignored;
     struct lb_prepared once = {0};
-    size_t n = 0, length = 0;
+    size_t n = 0;
     const char *sql = lb_exploring(testbed->db)->holders;
     buf[0] = '\0';
     if (sql == NULL || testbed->control.conn == NULL ||
@@ -252,9 +253,8 @@ static size_t name_holders(struct lb_testbed *testbed, char *buf, size_t size)
         if (is_ours(testbed, number_at(testbed, row, 0)))
             continue;
         text_at(testbed, row, 1, name, sizeof name);
-        if (n++ < MOST_NAMED && length < size)
-            length +=
-                (size_t)snprintf(buf + length, size - length, "%s%s", n > 1 ? ", " : "", name);
+        if (n++ < MOST_NAMED)
+            lb_append(buf, size, "%s%s", n > 1 ? ", " : "", name);
     }
     return n;
 }

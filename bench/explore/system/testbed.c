@@ -2,6 +2,7 @@
 #include "testbed.h"
 
 #include "clock.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -442,15 +443,9 @@ static void collect(struct lb_testbed *testbed, struct lb_task *task, bool is_mo
 /* Is the one thing that happened in the move that its mover queued up for a table's lock? */
 static bool only_queues(const struct lb_testbed *testbed, const struct lb_task *mover)
 {
-    struct lb_footprint touches;
-    struct lb_step_record pending;
     uint32_t touched = mover->touched.reads | mover->touched.writes | mover->touched.commits;
-    if (testbed->unreduced || mover->state != LB_TASK_BLOCKED || touched != 0 ||
-        mover->tx_keeps_snapshot)
-        return false;
-    lb_task_pending(mover, &touches, &pending);
-    free(pending.params);
-    return touches.queues;
+    return !testbed->unreduced && mover->state == LB_TASK_BLOCKED && touched == 0 &&
+           !mover->tx_keeps_snapshot && lb_task_pending(mover).queues;
 }
 
 /* A statement that is blocked has no answer yet: the tables that it may touch count as touched. */
@@ -458,20 +453,20 @@ static void note_blocked(struct lb_testbed *testbed, struct lb_task *task, struc
 {
     if (task->state != LB_TASK_BLOCKED || task->was_blocked)
         return;
-    struct lb_footprint touches;
-    struct lb_step_record pending;
-    lb_task_pending(task, &touches, &pending);
+    struct lb_footprint touches = lb_task_pending(task);
     task->is_in_line = touches.queues && lb_exploring(testbed->db)->queues_in_order;
     if (task->tx_keeps_snapshot) /* which has been taken */
         touches.reads |= LB_ALL_TABLES;
     lb_footprint_add(&ret->touched, &touches);
     ret->touched.blocks = true;
     testbed->written |= touches.writes;
-    pending.move = (uint16_t)testbed->n_moves;
-    if (testbed->details && testbed->n_records < LB_MAX_RECORDS)
-        testbed->records[testbed->n_records++] = pending;
-    else
-        free(pending.params);
+    if (!testbed->details || testbed->n_records == LB_MAX_RECORDS)
+        return;
+    struct lb_step_record *record = &testbed->records[testbed->n_records++];
+    *record = task->pending;
+    record->params = record->params != NULL ? lb_strdup(record->params) : NULL;
+    record->move = (uint16_t)testbed->n_moves;
+    record->was_blocked = true;
 }
 
 static void die(struct lb_testbed *testbed, struct lb_task *task)

@@ -293,9 +293,9 @@ struct lb_testbed {
 int lb_testbed_open(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
                     struct lb_error *err);
 int lb_testbed_close(struct lb_testbed *testbed, struct lb_error *err);
-/* Asks the server for what tells rows apart. Only who leaves out schedules needs it. */
 /* testbed_program.c: chooses the statements for the engine, and with them the isolation. */
 int lb_testbed_new_program(struct lb_testbed *testbed, struct lb_error *err);
+/* Asks the server for what tells rows apart. Only who leaves out schedules needs it. */
 int lb_testbed_open_rules(struct lb_testbed *testbed, struct lb_error *err);
 /* testbed.c: ends every task's script where it is: after a failure, before the testbed is closed.
  */
@@ -346,9 +346,8 @@ const char *lb_testbed_native(void *arg, const char *native);
 void lb_gate_of_testbed(struct lb_gate *gate);
 /* The parameters as SQL literals, one per line. */
 char *lb_gate_describe_params(const struct lb_step *step);
-/* The step under way of a task that is blocked; the caller frees params. */
-void lb_task_pending(const struct lb_task *task, struct lb_footprint *ret_touches,
-                     struct lb_step_record *ret_record);
+/* What the step under way of a task that is blocked may touch. */
+struct lb_footprint lb_task_pending(const struct lb_task *task);
 /* An operation is about to be tried: the gate before it, and its accounts. */
 int lb_task_begin_try(struct lb_task *task, enum lb_step_kind kind, struct lb_error *err);
 /* The kind of operation that the server refused in too many schedules for a verdict; LB_MEASURES:
@@ -429,17 +428,16 @@ int lb_stepped_reset(struct lb_testbed *testbed, struct lb_error *err);
 void lb_stepped_end_all(struct lb_testbed *testbed);
 /* The task is blocked, and its program ends. */
 void lb_stepped_cancel(struct lb_task *task);
-/* Has its session advisory locks? */
-bool lb_stepped_keeps_locks(struct lb_task *task);
 
 /* script.c: runs a task from its first step to its last. */
 int lb_task_script(struct lb_task *task, struct lb_error *err);
 
-/* judge.c: how the schedule ended, for the plan's watch. Caller frees. */
-/* A digest of the rows of all tables. Times, and other numbers that are as large, do not count. */
+/* judge.c: a digest of the rows of all tables. Times, and other numbers that are as large, do not
+ * count. */
 int lb_testbed_left(void *arg, uint64_t *ret, struct lb_error *err);
+/* How the schedule ended, for the plan's watch. Caller frees. */
 int lb_testbed_describe(struct lb_testbed *testbed, char **ret_state, struct lb_error *err);
-/* judge.c: the verdict on the schedule under way: bits of enum lb_guarantee. */
+/* The verdict on the schedule under way: bits of enum lb_guarantee. */
 int lb_testbed_judge(struct lb_testbed *testbed, bool complete, struct lb_error *err);
 /* Called when no worker can go on: returns the claimed guarantees that this breaks, as LB_G_BIT()s.
  * Counts it and sets the reason.

@@ -11,7 +11,7 @@
 static uint64_t digest_of(const char *text, size_t n, uint64_t digest)
 {
     for (size_t i = 0; i < n; i++)
-        digest = (digest ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+        digest = lb_mix(digest, (unsigned char)text[i]);
     return digest;
 }
 
