@@ -35,7 +35,7 @@ static void row_lock(struct lb_making *m, size_t i)
 static void turn_round(struct lb_making *m, size_t from, size_t to)
 {
     struct lb_edit edits[LB_EDITS];
-    size_t n = 0, at = lb_making_begin(m, from - 2);
+    size_t n = 0;
     for (size_t i = from, end; i < to && n < LB_EDITS; i = end + 1) {
         size_t way = i; /* the end of the key, before its NULLS FIRST */
         bool has_nulls = false;
@@ -49,7 +49,7 @@ static void turn_round(struct lb_making *m, size_t from, size_t to)
         edits[n].length = is_said ? m->tokens.at[way - 1].length : 0;
         edits[n++].with = is_down ? "ASC" : is_said ? "DESC" : " DESC";
     }
-    lb_making_add(m, LB_MUTANT_ORDER, edits, n, at, lb_making_end(m, to - 1) - at);
+    lb_making_change(m, LB_MUTANT_ORDER, edits, n, from - 2, to); /* with ORDER BY */
 }
 
 /* ORDER BY, or LIMIT: up to the next clause of the query. */
@@ -106,7 +106,7 @@ static void counting(struct lb_making *m, size_t i)
     } else {
         return;
     }
-    struct lb_mutant *mutant = lb_making_add(m, LB_MUTANT_COUNT, &edit, 1, begin, length);
+    struct lb_mutant *mutant = lb_making_change(m, LB_MUTANT_COUNT, &edit, 1, i, end);
     if (mutant != NULL) {
         mutant->at = edit.at;
         mutant->length = edit.length;
@@ -115,22 +115,24 @@ static void counting(struct lb_making *m, size_t i)
 
 /* A server's clock as it is written, and its replacements. */
 struct clock {
+    enum lb_dialect dialect;
     const char *words[5]; /* tokens; "#": any one */
     size_t n;
     const char *by_transaction, *by_worker; /* NULL: there is none */
 };
 
-static const struct clock postgres_clocks[] = {
-    {{"clock_timestamp", "(", ")"}, 3, "now()", "to_timestamp(:now / 1000.0)"}};
-static const struct clock mariadb_clocks[] = {
-    {{"sysdate", "(", "#", ")"}, 4, "NOW(6)", "FROM_UNIXTIME(:now / 1000.0)"},
-    {{"sysdate", "(", ")"}, 3, "NOW()", "FROM_UNIXTIME(:now / 1000.0)"}};
-static const struct clock sqlite_clocks[] = {
-    {{"julianday", "(", "'now'", ")"}, 4, NULL, "(:now / 86400000.0 + 2440587.5)"},
-    {{"unixepoch", "(", ")"}, 3, NULL, "(:now / 1000)"}};
+static const struct clock all_clocks[] = {
+    {LB_SQL_POSTGRES, {"clock_timestamp", "(", ")"}, 3, "now()", "to_timestamp(:now / 1000.0)"},
+    {LB_SQL_MARIADB, {"sysdate", "(", "#", ")"}, 4, "NOW(6)", "FROM_UNIXTIME(:now / 1000.0)"},
+    {LB_SQL_MARIADB, {"sysdate", "(", ")"}, 3, "NOW()", "FROM_UNIXTIME(:now / 1000.0)"},
+    {LB_SQL_SQLITE, {"julianday", "(", "'now'", ")"}, 4, NULL, "(:now / 86400000.0 + 2440587.5)"},
+    {LB_SQL_SQLITE, {"unixepoch", "(", ")"}, 3, NULL, "(:now / 1000)"}};
 
+/* How many tokens it has from token i on; 0: it is another engine's, or does not stand there. */
 static size_t clock_at(const struct lb_making *m, size_t i, const struct clock *clock)
 {
+    if (clock->dialect != m->program->db->dialect)
+        return 0;
     for (size_t k = 0; k < clock->n; k++) {
         const struct lb_token *token = &m->tokens.at[i + k];
         if (i + k >= m->tokens.n || (strcmp(clock->words[k], "#") != 0 &&
@@ -141,14 +143,15 @@ static size_t clock_at(const struct lb_making *m, size_t i, const struct clock *
 }
 
 /* The statement's clock, wherever it asks for it: one change. */
-static void clocks(struct lb_making *m, const struct clock *all, size_t n_clocks, bool by_worker)
+static void clocks(struct lb_making *m, bool by_worker)
 {
     struct lb_edit edits[LB_EDITS];
     size_t n = 0;
     for (size_t i = 0; i < m->tokens.n && n < LB_EDITS; i++)
-        for (size_t k = 0; k < n_clocks; k++) {
-            size_t length = clock_at(m, i, &all[k]);
-            const char *with = by_worker ? all[k].by_worker : all[k].by_transaction;
+        for (size_t k = 0; k < sizeof all_clocks / sizeof all_clocks[0]; k++) {
+            const struct clock *clock = &all_clocks[k];
+            size_t length = clock_at(m, i, clock);
+            const char *with = by_worker ? clock->by_worker : clock->by_transaction;
             if (length == 0 || with == NULL)
                 continue;
             size_t at = lb_making_begin(m, i);
@@ -157,22 +160,6 @@ static void clocks(struct lb_making *m, const struct clock *all, size_t n_clocks
         }
     if (n > 0)
         lb_making_add(m, LB_MUTANT_CLOCK, edits, n, edits[0].at, edits[0].length);
-}
-
-static void all_clocks(struct lb_making *m)
-{
-    const struct {
-        enum lb_dialect dialect;
-        const struct clock *clocks;
-        size_t n;
-    } engines[] = {{LB_SQL_POSTGRES, postgres_clocks, 1},
-                   {LB_SQL_MARIADB, mariadb_clocks, 2},
-                   {LB_SQL_SQLITE, sqlite_clocks, 2}};
-    for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++)
-        if (engines[e].dialect == m->program->db->dialect) {
-            clocks(m, engines[e].clocks, engines[e].n, false);
-            clocks(m, engines[e].clocks, engines[e].n, true);
-        }
 }
 
 /* UPDATE t SET ... WHERE: DELETE FROM t WHERE. */
@@ -246,6 +233,7 @@ void lb_making_clauses(struct lb_making *m)
             clause(m, i, is_query[depth]);
         }
     }
-    all_clocks(m);
+    clocks(m, false);
+    clocks(m, true);
     deletion(m);
 }

@@ -15,12 +15,7 @@ static void leave_out(struct lb_making *m, size_t first, size_t from, size_t to)
         edit.at = lb_making_begin(m, from);
         edit.length = lb_making_begin(m, to + 1) - edit.at;
     }
-    size_t at = lb_making_begin(m, from), length = lb_making_end(m, to - 1) - at;
-    struct lb_mutant *mutant = lb_making_add(m, LB_MUTANT_CONDITION, &edit, 1, at, length);
-    if (mutant != NULL) {
-        mutant->at = at;
-        mutant->length = length;
-    }
+    lb_making_change(m, LB_MUTANT_CONDITION, &edit, 1, from, to);
 }
 
 static void compare(struct lb_making *m, size_t from, size_t to)
@@ -30,8 +25,7 @@ static void compare(struct lb_making *m, size_t from, size_t to)
         for (size_t k = 0; k < sizeof others / sizeof others[0]; k++)
             if (lb_making_is_sign(m, i, others[k][0])) {
                 struct lb_edit edit = {lb_making_begin(m, i), strlen(others[k][0]), others[k][1]};
-                size_t at = lb_making_begin(m, from);
-                lb_making_add(m, LB_MUTANT_COMPARISON, &edit, 1, at, lb_making_end(m, to - 1) - at);
+                lb_making_change(m, LB_MUTANT_COMPARISON, &edit, 1, from, to);
                 return;
             }
 }
@@ -115,12 +109,7 @@ void lb_making_conditions(struct lb_making *m, size_t head, size_t from, size_t 
     if (n > 1 && !has_or && !is_upsert)
         return; /* each part is left out alone */
     struct lb_edit edit = {.with = is_join ? "1 = 1" : ""};
-    size_t at = lb_making_begin(m, from), end = lb_making_end(m, to - 1);
-    edit.at = is_join ? at : lb_making_end(m, head - 1);
-    edit.length = end - edit.at;
-    struct lb_mutant *mutant = lb_making_add(m, LB_MUTANT_CONDITION, &edit, 1, at, end - at);
-    if (mutant != NULL) {
-        mutant->at = at;
-        mutant->length = end - at;
-    }
+    edit.at = is_join ? lb_making_begin(m, from) : lb_making_end(m, head - 1);
+    edit.length = lb_making_end(m, to - 1) - edit.at;
+    lb_making_change(m, LB_MUTANT_CONDITION, &edit, 1, from, to);
 }

@@ -46,18 +46,17 @@ size_t lb_making_skip(const struct lb_making *m, size_t i)
 struct lb_mutant *lb_making_cut(struct lb_making *m, enum lb_mutant_kind kind, size_t from,
                                 size_t to)
 {
-    struct lb_edit edit = {.at = lb_making_end(m, from - 1), .with = ""};
-    size_t begin = lb_making_begin(m, from), end = lb_making_end(m, to - 1);
-    edit.length = end - edit.at;
-    return lb_making_add(m, kind, &edit, 1, begin, end - begin);
+    size_t at = lb_making_end(m, from - 1);
+    struct lb_edit edit = {at, lb_making_end(m, to - 1) - at, ""};
+    return lb_making_change(m, kind, &edit, 1, from, to);
 }
 
 struct lb_mutant *lb_making_replace(struct lb_making *m, enum lb_mutant_kind kind, size_t from,
                                     size_t to, const char *with)
 {
-    size_t begin = lb_making_begin(m, from), end = lb_making_end(m, to - 1);
-    struct lb_edit edit = {begin, end - begin, with};
-    return lb_making_add(m, kind, &edit, 1, begin, end - begin);
+    size_t at = lb_making_begin(m, from);
+    struct lb_edit edit = {at, lb_making_end(m, to - 1) - at, with};
+    return lb_making_change(m, kind, &edit, 1, from, to);
 }
 
 /* --- texts --- */
@@ -209,5 +208,17 @@ struct lb_mutant *lb_making_add(struct lb_making *m, enum lb_mutant_kind kind,
     mutant->text = text;
     mutant->clause = on_one_line(m->file->text + clause_at, clause_length);
     mutant->diff = compare_lines(m->file->text, text, &mutant->line);
+    if (kind == LB_MUTANT_CONDITION) {
+        mutant->at = clause_at;
+        mutant->length = clause_length;
+    }
     return mutant;
+}
+
+struct lb_mutant *lb_making_change(struct lb_making *m, enum lb_mutant_kind kind,
+                                   const struct lb_edit *edits, size_t n_edits, size_t from,
+                                   size_t to)
+{
+    size_t at = lb_making_begin(m, from);
+    return lb_making_add(m, kind, edits, n_edits, at, lb_making_end(m, to - 1) - at);
 }

@@ -33,6 +33,10 @@ struct lb_making {
 struct lb_mutant *lb_making_add(struct lb_making *m, enum lb_mutant_kind kind,
                                 const struct lb_edit *edits, size_t n_edits, size_t clause_at,
                                 size_t clause_length);
+/* The same, about tokens [from, to) of the statement. */
+struct lb_mutant *lb_making_change(struct lb_making *m, enum lb_mutant_kind kind,
+                                   const struct lb_edit *edits, size_t n_edits, size_t from,
+                                   size_t to);
 
 /* The text with the edits. Caller frees. */
 char *lb_making_apply(const char *text, const struct lb_edit *edits, size_t n);
