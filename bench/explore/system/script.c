@@ -83,21 +83,30 @@ static int insist(struct script *script, lb_lock_operation *operate, enum lb_ste
     }
 }
 
+/* Before each try of an operation: is it to be made? *r: FIRST_TRY, then what the try before came
+ * to, and at the end the operation's result. ends: answers, a bit each, that are no refusals. */
+enum { FIRST_TRY = LB_ANSWERS };
+static bool tries(struct lb_task *task, enum lb_step_kind kind, unsigned ends, int *r,
+                  struct lb_error *err)
+{
+    if (*r == FIRST_TRY)
+        task->n_refusals = 0;
+    else if (*r < LB_OK || (ends >> *r & 1) != 0 || !lb_task_retries(task, *r, false))
+        return false;
+    *r = begin_try(task, kind, err);
+    return *r == LB_OK;
+}
+
 enum life { SWEEPS, ENROLLS, BEATS, SIGNS_OFF };
 
 /* The operations of its process: before its first claim, as a sign of life, or at its end. */
 static int live(struct lb_task *task, enum life what, struct lb_error *err)
 {
-    int r;
-    task->n_refusals = 0;
-    do {
-        r = begin_try(task, LB_STEP_POLL, err);
-        if (r != 0)
-            return r;
+    int r = FIRST_TRY;
+    while (tries(task, LB_STEP_POLL, 1u << LB_REFUSED, &r, err))
         r = what == SWEEPS      ? lb_operate_sweep(&task->op, err)
             : what == SIGNS_OFF ? lb_operate_sign_off(&task->op, task->number, err)
                                 : lb_operate_beat(&task->op, what == ENROLLS, task->number, err);
-    } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
         lb_task_note(task, what == SWEEPS      ? "its process has swept"
                            : what == ENROLLS   ? "its process is registered"
@@ -229,15 +238,10 @@ static int end_item(struct lb_task *task, struct lb_item *item, enum lb_op which
                     struct lb_error *err)
 {
     const bool is_retried = which == LB_OP_FREE && !lb_strategy_has(task->actor.plan, LB_S_FREE);
-    int r;
-    task->n_refusals = 0;
-    do {
-        r = begin_try(task, LB_STEP_LEAVE, err);
-        if (r != 0)
-            return r;
+    int r = FIRST_TRY;
+    while (tries(task, LB_STEP_LEAVE, 1u << LB_REFUSED, &r, err))
         r = is_retried ? lb_operate_retry(&task->op, item, err)
                        : lb_operate_item(&task->op, which, item, err);
-    } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
         lb_task_note(task,
                      which == LB_OP_FREE    ? "gave back %lld"
@@ -251,14 +255,10 @@ static int end_item(struct lb_task *task, struct lb_item *item, enum lb_op which
 static int operate_batch(struct lb_task *task, enum lb_op which, struct lb_batch *batch,
                          struct lb_error *err)
 {
-    int r;
-    task->n_refusals = 0;
-    do {
-        r = begin_try(task, which == LB_OP_RENEW_ITEM ? LB_STEP_POLL : LB_STEP_LEAVE, err);
-        if (r != 0)
-            return r;
+    const enum lb_step_kind kind = which == LB_OP_RENEW_ITEM ? LB_STEP_POLL : LB_STEP_LEAVE;
+    int r = FIRST_TRY;
+    while (tries(task, kind, 1u << LB_REFUSED, &r, err))
         r = lb_operate_batch(&task->op, which, batch, err);
-    } while (r != LB_REFUSED && lb_task_retries(task, r, false));
     uint32_t n_done = 0;
     for (uint32_t i = 0; i < batch->n && r == LB_OK; i++)
         n_done += batch->answers[i] == LB_OK;
@@ -332,16 +332,12 @@ static int end_claim(struct script *script, struct hand *hand, enum lb_op which,
 /* An operator's section on one class, or on the item that the task had last. */
 static int operate(struct lb_task *task, enum lb_op which, struct lb_error *err)
 {
-    int r;
-    task->n_refusals = 0;
-    do {
-        r = begin_try(task, LB_STEP_POLL, err);
-        if (r != 0)
-            return r;
+    int r = FIRST_TRY;
+    while (tries(task, LB_STEP_POLL, 1u << LB_EMPTY | 1u << LB_REFUSED, &r, err)) {
         struct lb_item cleared = {.id = task->items->id}; /* an operator has no token of it */
         r = which == LB_OP_CLEAR_ERROR ? lb_operate_item(&task->op, which, &cleared, err)
                                        : lb_operate_class(&task->op, which, err);
-    } while (r != LB_EMPTY && r != LB_REFUSED && lb_task_retries(task, r, false));
+    }
     if (r == LB_OK)
         lb_task_note(task, which == LB_OP_CLEAR_ERROR ? "has cleared one error"
                            : which == LB_OP_CLEAR_ALL ? "has cleared all errors"
@@ -431,18 +427,14 @@ static int queue_round(struct script *script, enum lb_op which, struct lb_error 
     struct lb_task *task = script->task;
     const struct lb_explore_plan *explored = &task->testbed->plan;
     struct hand hand = {.n = 0};
-    int r;
-    task->n_refusals = 0;
-    do {
-        r = begin_try(task, LB_STEP_POLL, err);
-        if (r != 0)
-            return r;
+    int r = FIRST_TRY;
+    while (tries(task, LB_STEP_POLL, 0, &r, err)) {
         uint64_t n_parted = task->actor.runner.n_parted;
         r = lb_operate_claim(&task->op, explored->again ? 1 : explored->batch, task->items,
                              LB_CLAIM_ROOM, &hand.n, err);
         if (task->actor.runner.n_parted != n_parted) /* its lease begins: see judge.c */
             task->testbed->outlived = false;
-    } while (lb_task_retries(task, r, false));
+    }
     if (r != LB_OK)
         return r;
     note_items(task, 0, hand.n);
@@ -460,14 +452,10 @@ static int put_round(struct lb_task *task, uint32_t round, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &task->testbed->plan;
     int64_t id = (int64_t)plan->items + 1 + (task->number - plan->workers) * plan->rounds + round;
-    int r;
-    task->n_refusals = 0;
-    do {
-        r = begin_try(task, LB_STEP_POLL, err);
-        if (r != 0)
-            return r;
+    const bool may_refuse = lb_strategy_refuses(task->actor.plan, LB_DUPLICATE);
+    int r = FIRST_TRY;
+    while (tries(task, LB_STEP_POLL, may_refuse ? 1u << LB_DUPLICATE : 0, &r, err))
         r = lb_testbed_put(&task->op, id, err);
-    } while (!lb_strategy_refuses(task->actor.plan, r) && lb_task_retries(task, r, false));
     if (!lb_strategy_refuses(task->actor.plan, r))
         return r;
     lb_task_note(task, "is not put: its unique key is taken");
@@ -477,14 +465,9 @@ static int put_round(struct lb_task *task, uint32_t round, struct lb_error *err)
 /* A rescuer that finds nothing to recover has done its round. */
 static int rescue_round(struct lb_task *task, struct lb_error *err)
 {
-    int r;
-    task->n_refusals = 0;
-    do {
-        r = begin_try(task, LB_STEP_POLL, err);
-        if (r != 0)
-            return r;
+    int r = FIRST_TRY;
+    while (tries(task, LB_STEP_POLL, 1u << LB_EMPTY | 1u << LB_REFUSED, &r, err))
         r = lb_operate_class(&task->op, LB_OP_RECOVER, err);
-    } while (r != LB_EMPTY && r != LB_REFUSED && lb_task_retries(task, r, false));
     if (r == LB_OK)
         lb_task_note(task, "has recovered");
     return r;
