@@ -3,7 +3,6 @@
 
 #include "memory.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,60 +48,50 @@ static struct lb_row_table *table_of(const struct opening *opening, const char *
     return i < opening->tables->n ? &opening->rules->tables[i] : NULL;
 }
 
-static int take_odd(void *arg, const char *name, const char *unused, struct lb_error *err)
+static void take_odd(void *arg, const char *name, const char *unused)
 {
     struct lb_row_table *table = table_of(arg, name);
     (void)unused;
-    (void)err;
     if (table != NULL)
         table->is_odd = true;
-    return 0;
 }
 
-static int take_numbers(void *arg, const char *name, const char *unused, struct lb_error *err)
+static void take_numbers(void *arg, const char *name, const char *unused)
 {
     struct lb_row_table *table = table_of(arg, name);
     (void)unused;
-    (void)err;
     if (table != NULL)
         table->has_numbers = true;
-    return 0;
 }
 
-static int take_key(void *arg, const char *name, const char *column, struct lb_error *err)
+static void take_key(void *arg, const char *name, const char *column)
 {
     struct lb_row_table *table = table_of(arg, name);
-    (void)err;
     if (table == NULL)
-        return 0;
+        return;
     if (table->n_keys == LB_ROW_KEYS || !lb_footprint_is_word(column))
         table->is_odd = true;
     else
         snprintf(table->key[table->n_keys++], sizeof table->key[0], "%s", column);
-    return 0;
 }
 
 /* What refers to another table locks rows of it, or goes with them, also where no statement writes
  * it: by ON DELETE, ON UPDATE. */
-static int take_link(void *arg, const char *child, const char *parent, struct lb_error *err)
+static void take_link(void *arg, const char *child, const char *parent)
 {
     struct opening *opening = arg;
     size_t n = opening->tables->n, a = lb_tables_find(opening->tables, child),
            b = lb_tables_find(opening->tables, parent);
-    (void)err;
     if (a < n && b < n && (opening->locked >> b & 1) != 0)
         opening->coarse |= 1u << a | 1u << b;
-    return 0;
 }
 
-static int take_json(void *arg, const char *text, const char *unused, struct lb_error *err)
+static void take_json(void *arg, const char *text, const char *unused)
 {
     struct opening *opening = arg;
     (void)unused;
-    (void)err;
     free(opening->json);
     opening->json = lb_strdup(text);
-    return 0;
 }
 
 /* --- words --- */
@@ -306,29 +295,22 @@ static void read_statement(struct opening *opening, const struct lb_statement *s
 
 /* --- queries for rows --- */
 
-__attribute__((format(printf, 2, 3))) static void add(FILE *out, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vfprintf(out, format, args);
-    va_end(args);
-}
-
 static void add_rows_of(FILE *out, const struct lb_row_rules *rules, size_t i, const char *name)
 {
     const struct lb_row_table *table = &rules->tables[i];
-    add(out, "SELECT %zu, concat_ws(chr(31)", i);
+    fprintf(out, "SELECT %zu, concat_ws(chr(31)", i);
     for (size_t k = 0; k < table->n_keys; k++)
-        add(out, ", t.\"%s\"", table->key[k]);
-    add(out,
-        table->order[0] != '\0' ? "), md5(row(%s)::text), 0::bigint" : "), ''::text, 0::bigint",
-        table->order);
+        fprintf(out, ", t.\"%s\"", table->key[k]);
+    if (table->order[0] != '\0')
+        fprintf(out, "), md5(row(%s)::text), 0::bigint", table->order);
+    else
+        fprintf(out, "), ''::text, 0::bigint");
     for (size_t c = 0; c < rules->n_conditions; c++)
         if (rules->table_of[c] == i)
-            add(out,
-                " | (coalesce((SELECT %s FROM (SELECT t.*) AS %s), false)::int::bigint << %zu)",
-                rules->condition[c], rules->alias[c], c);
-    add(out, ", ''::text FROM \"%s\" AS t WHERE ", name);
+            fprintf(out,
+                    " | (coalesce((SELECT %s FROM (SELECT t.*) AS %s), false)::int::bigint << %zu)",
+                    rules->condition[c], rules->alias[c], c);
+    fprintf(out, ", ''::text FROM \"%s\" AS t WHERE ", name);
 }
 
 static void make_queries(struct opening *opening)
@@ -337,17 +319,17 @@ static void make_queries(struct opening *opening)
     size_t size;
     FILE *own = lb_open_memory(&rules->own_sql, &size);
     FILE *committed = lb_open_memory(&rules->committed_sql, &size);
-    add(own, "SELECT -1, ''::text, ''::text, 0::bigint, "
-             "coalesce(pg_current_xact_id_if_assigned()::xid::text, '')");
-    add(committed, "SELECT -1, ''::text, ''::text, 0::bigint, ''::text");
+    fprintf(own, "SELECT -1, ''::text, ''::text, 0::bigint, "
+                 "coalesce(pg_current_xact_id_if_assigned()::xid::text, '')");
+    fprintf(committed, "SELECT -1, ''::text, ''::text, 0::bigint, ''::text");
     for (size_t i = 0; i < opening->tables->n; i++)
         if ((rules->fine >> i & 1) != 0) {
-            add(own, " UNION ALL ");
+            fprintf(own, " UNION ALL ");
             add_rows_of(own, rules, i, opening->tables->name[i]);
-            add(own, "t.xmin = pg_current_xact_id_if_assigned()::xid");
-            add(committed, " UNION ALL ");
+            fprintf(own, "t.xmin = pg_current_xact_id_if_assigned()::xid");
+            fprintf(committed, " UNION ALL ");
             add_rows_of(committed, rules, i, opening->tables->name[i]);
-            add(committed, "t.xmax = $1::text::xid");
+            fprintf(committed, "t.xmax = $1::text::xid");
         }
     lb_close_memory(own);
     lb_close_memory(committed);

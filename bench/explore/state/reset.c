@@ -28,8 +28,8 @@ static int run(const struct lb_reset *reset, const char *sql, struct lb_error *e
 }
 
 int lb_reset_query(const struct lb_reset *reset, const char *sql,
-                   int (*take)(void *arg, const char *a, const char *b, struct lb_error *err),
-                   void *arg, struct lb_error *err)
+                   void (*take)(void *arg, const char *a, const char *b), void *arg,
+                   struct lb_error *err)
 {
     struct lb_session *session = reset->session;
     struct lb_prepared prepared = {0};
@@ -46,7 +46,7 @@ int lb_reset_query(const struct lb_reset *reset, const char *sql,
             else if (lb_value_int(&value, &number))
                 cell[column] = lb_format("%lld", (long long)number);
         }
-        r = take(arg, cell[0] != NULL ? cell[0] : "", cell[1] != NULL ? cell[1] : "", err);
+        take(arg, cell[0] != NULL ? cell[0] : "", cell[1] != NULL ? cell[1] : "");
         free(cell[0]);
         free(cell[1]);
     }
@@ -56,20 +56,26 @@ int lb_reset_query(const struct lb_reset *reset, const char *sql,
 struct opening {
     struct lb_reset *reset;
     struct lb_tables *tables;
+    struct lb_error refusal; /* why the space cannot be put back; code 0: it can */
     bool has_no_sequences;
     bool comes_before[LB_FOOTPRINT_TABLES][LB_FOOTPRINT_TABLES]; /* child, parent */
 };
 
-static int take_table(void *arg, const char *name, const char *columns, struct lb_error *err)
+static void take_table(void *arg, const char *name, const char *columns)
 {
     struct opening *opening = arg;
     struct lb_tables *tables = opening->tables;
     const struct lb_exploring *exploring = opening->reset->exploring;
+    if (opening->refusal.code != 0)
+        return;
     if (strlen(name) >= sizeof tables->name[0] || strchr(name, exploring->quote) != NULL)
-        return lb_fail(err, LB_E_UNSUPPORTED, "explore cannot put back a table named %s", name);
-    if (tables->n == LB_FOOTPRINT_TABLES)
-        return lb_fail(err, LB_E_UNSUPPORTED, "explore can put back at most %d tables",
-                       LB_FOOTPRINT_TABLES);
+        lb_fail(&opening->refusal, LB_E_UNSUPPORTED, "explore cannot put back a table named %s",
+                name);
+    else if (tables->n == LB_FOOTPRINT_TABLES)
+        lb_fail(&opening->refusal, LB_E_UNSUPPORTED, "explore can put back at most %d tables",
+                LB_FOOTPRINT_TABLES);
+    if (opening->refusal.code != 0)
+        return;
     struct lb_reset_table *table = &opening->reset->tables[tables->n];
     snprintf(tables->name[tables->n], sizeof tables->name[0], "%s", name);
     tables->group[tables->n] = 1u << tables->n;
@@ -81,77 +87,68 @@ static int take_table(void *arg, const char *name, const char *columns, struct l
     table->empty = lb_format(exploring->empty, name);
     table->fill = lb_format(exploring->fill, name, columns, columns, name);
 #pragma GCC diagnostic pop
-    return 0;
 }
 
-static int take_link(void *arg, const char *child, const char *parent, struct lb_error *err)
+static void take_link(void *arg, const char *child, const char *parent)
 {
     struct opening *opening = arg;
     struct lb_tables *tables = opening->tables;
     size_t a = lb_tables_find(tables, child), b = lb_tables_find(tables, parent);
-    (void)err;
     if (a == tables->n || b == tables->n)
-        return 0;
+        return;
     opening->comes_before[a][b] = true;
     uint32_t both = tables->group[a] | tables->group[b];
     for (size_t i = 0; i < tables->n; i++)
         if ((tables->group[i] & both) != 0)
             tables->group[i] |= both;
-    return 0;
 }
 
-static int take_opaque(void *arg, const char *n, const char *unused, struct lb_error *err)
+static void take_opaque(void *arg, const char *n, const char *unused)
 {
     struct opening *opening = arg;
     (void)unused;
-    (void)err;
     opening->tables->opaque = opening->tables->opaque || strcmp(n, "0") != 0;
-    return 0;
 }
 
-static int take_heir(void *arg, const char *name, const char *why, struct lb_error *err)
+static void take_heir(void *arg, const char *name, const char *why)
 {
-    (void)arg;
-    return lb_fail(err, LB_E_UNSUPPORTED, "explore cannot put back %s: %s", name, why);
+    struct opening *opening = arg;
+    if (opening->refusal.code == 0)
+        lb_fail(&opening->refusal, LB_E_UNSUPPORTED, "explore cannot put back %s: %s", name, why);
 }
 
-static int take_has_sequences(void *arg, const char *n, const char *unused, struct lb_error *err)
+static void take_has_sequences(void *arg, const char *n, const char *unused)
 {
     (void)unused;
-    (void)err;
     ((struct opening *)arg)->has_no_sequences = strcmp(n, "0") == 0;
-    return 0;
 }
 
-static int take_sequence(void *arg, const char *statement, const char *unused, struct lb_error *err)
+static void take_sequence(void *arg, const char *statement, const char *unused)
 {
-    struct lb_reset *reset = ((struct opening *)arg)->reset;
+    struct opening *opening = arg;
+    struct lb_reset *reset = opening->reset;
     (void)unused;
     if (reset->n_sequences == LB_FOOTPRINT_TABLES)
-        return lb_fail(err, LB_E_UNSUPPORTED, "explore can put back at most %d sequences",
-                       LB_FOOTPRINT_TABLES);
-    reset->sequences[reset->n_sequences++].sql = lb_strdup(statement);
-    return 0;
+        lb_fail(&opening->refusal, LB_E_UNSUPPORTED, "explore can put back at most %d sequences",
+                LB_FOOTPRINT_TABLES);
+    else
+        reset->sequences[reset->n_sequences++].sql = lb_strdup(statement);
 }
 
-static int take_trigger(void *arg, const char *stop, const char *start, struct lb_error *err)
+static void take_trigger(void *arg, const char *stop, const char *start)
 {
     struct lb_reset *reset = ((struct opening *)arg)->reset;
     struct lb_reset_trigger *trigger =
         lb_array_add(&reset->triggers, &reset->n_triggers, sizeof *trigger);
-    (void)err;
     *trigger = (struct lb_reset_trigger){lb_strdup(stop), lb_strdup(start)};
-    return 0;
 }
 
-static int take_answer(void *arg, const char *statement, const char *unused, struct lb_error *err)
+static void take_answer(void *arg, const char *statement, const char *unused)
 {
     char **answer = arg;
     (void)unused;
-    (void)err;
     free(*answer);
     *answer = lb_strdup(statement);
-    return 0;
 }
 
 /* The statements by which sequences are put back, and have been: the first schedule begins as all
@@ -176,35 +173,31 @@ static int ask_sequences(struct lb_reset *reset, struct lb_error *err)
     return r;
 }
 
-static int take_counter(void *arg, const char *name, const char *statement, struct lb_error *err)
+static void take_counter(void *arg, const char *name, const char *statement)
 {
     struct opening *opening = arg;
     size_t i = lb_tables_find(opening->tables, name);
-    (void)err;
     if (i == opening->tables->n)
-        return 0;
+        return;
     opening->tables->numbered |= 1u << i;
     opening->reset->tables[i].counter = lb_strdup(statement);
-    return 0;
 }
 
 /* No rollback takes the number back (but SQLite's). */
-static int take_numbered(void *arg, const char *name, const char *column, struct lb_error *err)
+static void take_numbered(void *arg, const char *name, const char *column)
 {
     struct opening *opening = arg;
     struct lb_tables *tables = opening->tables;
     size_t i = lb_tables_find(tables, name);
-    (void)err;
     if (i == tables->n)
-        return 0;
+        return;
     tables->numbered |= 1u << i;
     if (tables->n_numbers == LB_FOOTPRINT_TABLES)
-        return 0;
+        return;
     tables->number[tables->n_numbers].table = i;
     snprintf(tables->number[tables->n_numbers].column, sizeof tables->number[0].column, "%s",
              column);
     tables->n_numbers++;
-    return 0;
 }
 
 /* Children before parents. Tables that refer to each other in a circle come last, in any order. */
@@ -268,7 +261,7 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
         return lb_fail(err, LB_E_UNSUPPORTED, "%s cannot be explored", session->db->product);
     const struct {
         const char *sql; /* NULL: this engine has none */
-        int (*take)(void *arg, const char *a, const char *b, struct lb_error *err);
+        void (*take)(void *arg, const char *a, const char *b);
     } questions[] = {
         {exploring->tables, take_table},       {exploring->links, take_link},
         {exploring->n_opaque, take_opaque},    {exploring->triggers, take_trigger},
@@ -276,10 +269,15 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
         {exploring->sequences, take_sequence}, {exploring->numbered, take_numbered},
         {exploring->counters, take_counter}};
     int r = exploring->prepare_session != NULL ? run(reset, exploring->prepare_session, err) : 0;
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0] && r == 0; i++)
+    for (size_t i = 0;
+         i < sizeof questions / sizeof questions[0] && r == 0 && opening.refusal.code == 0; i++)
         if (questions[i].sql != NULL &&
             (questions[i].take != take_sequence || !opening.has_no_sequences))
             r = lb_reset_query(reset, questions[i].sql, questions[i].take, &opening, err);
+    if (r == 0 && opening.refusal.code != 0) {
+        *err = opening.refusal;
+        r = err->code;
+    }
     if (r == 0 && exploring->asks_sequences)
         r = ask_sequences(reset, err);
     if (r == 0)

@@ -45,8 +45,8 @@ int lb_reset_open(struct lb_reset *reset, struct lb_session *session, struct lb_
                   struct lb_error *err);
 /* Runs a query of up to two columns over the reset's session; take is called per row. */
 int lb_reset_query(const struct lb_reset *reset, const char *sql,
-                   int (*take)(void *arg, const char *a, const char *b, struct lb_error *err),
-                   void *arg, struct lb_error *err);
+                   void (*take)(void *arg, const char *a, const char *b), void *arg,
+                   struct lb_error *err);
 /* Puts the tables of the groups in `written` back. */
 int lb_reset_run(struct lb_reset *reset, uint32_t written, struct lb_error *err);
 void lb_reset_close(struct lb_reset *reset);
