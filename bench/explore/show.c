@@ -69,10 +69,8 @@ char *lb_show_fill_in(const char *native, const char *params)
 
 const char *lb_show_native(const struct lb_testbed *testbed, const char *sql)
 {
-    for (size_t i = 0; i < testbed->program->n_statements; i++)
-        if (testbed->program->statements[i].sql == sql)
-            return testbed->program->statements[i].native;
-    return sql;
+    size_t i = lb_testbed_statement(testbed, sql);
+    return i < testbed->program->n_statements ? testbed->program->statements[i].native : sql;
 }
 
 /* --- rows --- */

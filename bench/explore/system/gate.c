@@ -21,15 +21,13 @@
 static enum lb_statement_kind kind_of(const struct lb_testbed *testbed, const char *sql,
                                       struct lb_footprint *ret)
 {
-    const struct lb_program *program = testbed->program;
     if (lb_testbed_has_programs(testbed))
         return lb_stepped_footprint(sql, testbed->db->dialect, ret);
-    for (size_t i = 0; i < program->n_statements; i++)
-        if (program->statements[i].sql == sql) {
-            *ret = testbed->footprints[i];
-            return testbed->kinds[i];
-        }
-    return lb_footprint_of_sql(&testbed->tables, sql, ret);
+    size_t i = lb_testbed_statement(testbed, sql);
+    if (i == testbed->program->n_statements)
+        return lb_footprint_of_sql(&testbed->tables, sql, ret);
+    *ret = testbed->footprints[i];
+    return testbed->kinds[i];
 }
 
 /* What the workers' statements do where locks are in their way. The words count in set-up, too,

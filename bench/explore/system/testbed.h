@@ -342,6 +342,15 @@ bool lb_testbed_returns(const struct lb_testbed *testbed);
 /* The statement as it is executed while the clock can be moved. For gates: arg is the testbed. */
 const char *lb_testbed_native(void *arg, const char *native);
 
+/* The number of the program's statement with this text; n_statements: it is none of them. */
+static inline size_t lb_testbed_statement(const struct lb_testbed *testbed, const char *sql)
+{
+    size_t i = 0;
+    while (i < testbed->program->n_statements && testbed->program->statements[i].sql != sql)
+        i++;
+    return i;
+}
+
 /* gate.c */
 void lb_gate_of_testbed(struct lb_gate *gate);
 /* The parameters as SQL literals, one per line. */

@@ -254,14 +254,6 @@ static bool is_several(const struct lb_row_statement *told, const struct lb_rows
     return is_conditional && (rows->n_rows > 1 || rows->n_changed > 1);
 }
 
-static const struct lb_row_statement *told_of(const struct lb_testbed *testbed, const char *sql)
-{
-    for (size_t i = 0; i < testbed->program->n_statements; i++)
-        if (testbed->program->statements[i].sql == sql)
-            return &testbed->rules.statements[i];
-    return NULL;
-}
-
 bool lb_task_tell_statement(struct lb_task *task, const struct lb_step *step, int answer,
                             const struct lb_rows *rows, struct lb_footprint *touched)
 {
@@ -271,8 +263,10 @@ bool lb_task_tell_statement(struct lb_task *task, const struct lb_step *step, in
     task->own_is_last = false;
     if (testbed->rules.own_sql == NULL || answer != LB_OK || rows == NULL)
         return true;
-    const struct lb_row_statement *told = told_of(testbed, step->sql);
-    if (told == NULL || !told->is_told)
+    /* One that is none of the program's is behind the others, and not told. */
+    const struct lb_row_statement *told =
+        &rules->statements[lb_testbed_statement(testbed, step->sql)];
+    if (!told->is_told)
         return true;
     if (is_several(told, rows))
         testbed->doubts = true;
