@@ -2,6 +2,7 @@
 #include "builder.h"
 
 #include "array.h"
+#include "memory.h"
 #include "view.h"
 
 #include <stdlib.h>
@@ -26,10 +27,7 @@ static struct lb_block *add_block(struct lb_builder_log *log)
 {
     if (log->blocks == NULL || log->n_blocks == log->blocks_size) {
         size_t size = log->blocks_size > 0 ? log->blocks_size * 2 : 4;
-        struct lb_block *blocks = realloc(log->blocks, size * sizeof *blocks);
-        if (blocks == NULL)
-            return NULL;
-        log->blocks = blocks;
+        log->blocks = lb_realloc(log->blocks, size, sizeof *log->blocks);
         log->blocks_size = size;
     }
     size_t n = log->n_blocks == 0 ? FIRST_BLOCK_EVENTS : log->last_size * 2;
@@ -37,41 +35,28 @@ static struct lb_block *add_block(struct lb_builder_log *log)
         n = LARGEST_BLOCK_EVENTS;
     struct lb_block *block = &log->blocks[log->n_blocks];
     block->n = 0;
-    block->events = malloc(n * sizeof *block->events);
-    if (block->events == NULL)
-        return NULL;
+    block->events = lb_malloc(n * sizeof *block->events);
     log->last_size = n;
     log->n_blocks++;
     return block;
 }
 
-struct lb_event *lb_builder_add(struct lb_builder *builder, uint32_t number,
-                                const struct lb_event *event)
+void lb_builder_add(struct lb_builder *builder, uint32_t number, const struct lb_event *event)
 {
     struct lb_builder_log *log =
         number < builder->n_logs ? &builder->logs[number] : log_of(builder, number);
-    if (log == NULL)
-        return NULL;
     struct lb_block *last = log->n_blocks > 0 ? &log->blocks[log->n_blocks - 1] : NULL;
-    if (last == NULL || last->n == log->last_size) {
+    if (last == NULL || last->n == log->last_size)
         last = add_block(log);
-        if (last == NULL)
-            return NULL;
-    }
-    struct lb_event *place = &last->events[last->n++];
-    *place = *event;
+    last->events[last->n++] = *event;
     log->n_events++;
-    return place;
 }
 
-int lb_builder_name(struct lb_builder *builder, uint32_t number, const char *name)
+void lb_builder_name(struct lb_builder *builder, uint32_t number, const char *name)
 {
     struct lb_builder_log *log = log_of(builder, number);
-    if (log == NULL)
-        return -1;
     free(log->name);
-    log->name = strdup(name);
-    return log->name != NULL ? 0 : -1;
+    log->name = lb_strdup(name);
 }
 
 void lb_builder_release(struct lb_builder *builder)
@@ -104,23 +89,16 @@ static void free_built_view(struct lb_view_memory *memory)
     free(built);
 }
 
-int lb_builder_finish(struct lb_builder *builder, const char *meta,
-                      struct lb_history_view *ret_view, struct lb_error *err)
+void lb_builder_finish(struct lb_builder *builder, const char *meta,
+                       struct lb_history_view *ret_view)
 {
     size_t n_spans = 0;
     for (size_t i = 0; i < builder->n_logs; i++)
         n_spans += builder->logs[i].n_blocks;
-    struct built_view *built = calloc(1, sizeof *built);
-    struct lb_log_view *logs = calloc(builder->n_logs + 1, sizeof *logs);
-    struct lb_span *spans = calloc(n_spans + 1, sizeof *spans);
-    char *copy = strdup(meta);
-    if (built == NULL || logs == NULL || spans == NULL || copy == NULL) {
-        free(built);
-        free(logs);
-        free(spans);
-        free(copy);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    struct built_view *built = lb_calloc(1, sizeof *built);
+    struct lb_log_view *logs = lb_calloc(builder->n_logs + 1, sizeof *logs);
+    struct lb_span *spans = lb_calloc(n_spans + 1, sizeof *spans);
+    char *copy = lb_strdup(meta);
     *built = (struct built_view){
         .head = {free_built_view}, .builder = *builder, .logs = logs, .spans = spans, .meta = copy};
     memset(builder, 0, sizeof *builder);
@@ -139,5 +117,4 @@ int lb_builder_finish(struct lb_builder *builder, const char *meta,
         view.n_events += log->n_events;
     }
     *ret_view = view;
-    return 0;
 }

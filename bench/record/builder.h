@@ -27,16 +27,14 @@ struct lb_builder {
     size_t n_logs, logs_size;
 };
 
-/* Appends to log number, which is below LB_MAX_LOGS. Returns the event's place, valid until the
- * view is released; NULL: out of memory. */
-struct lb_event *lb_builder_add(struct lb_builder *builder, uint32_t number,
-                                const struct lb_event *event);
-/* Names log number, which has an event. Returns 0, or -1: out of memory. */
-int lb_builder_name(struct lb_builder *builder, uint32_t number, const char *name);
+/* Appends to log number, which is below LB_MAX_LOGS. */
+void lb_builder_add(struct lb_builder *builder, uint32_t number, const struct lb_event *event);
+/* Names log number, which has an event. */
+void lb_builder_name(struct lb_builder *builder, uint32_t number, const char *name);
 /* Moves everything into a view, to be released with lb_history_release; the builder is empty then.
- * meta is copied. Returns 0 or LB_E_MEMORY (the builder is unchanged). */
-int lb_builder_finish(struct lb_builder *builder, const char *meta,
-                      struct lb_history_view *ret_view, struct lb_error *err);
+ * meta is copied. */
+void lb_builder_finish(struct lb_builder *builder, const char *meta,
+                       struct lb_history_view *ret_view);
 void lb_builder_release(struct lb_builder *builder);
 
 #endif

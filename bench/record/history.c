@@ -24,6 +24,7 @@
 
 #include "clock.h"
 #include "history_file.h"
+#include "memory.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -60,11 +61,9 @@ static int open_nameless(char **ret_name, struct lb_error *err)
         dir = "/tmp";
     int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     int saved = errno;
-    char *name = NULL;
     if (fd < 0 && (saved == EOPNOTSUPP || saved == EISDIR || saved == ENOENT || saved == EINVAL)) {
         /* The file system knows no nameless files: a name, for a moment. */
-        if (asprintf(&name, "%s/lockbench-history-XXXXXX", dir) < 0)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        char *name = lb_format("%s/lockbench-history-XXXXXX", dir);
         fd = mkostemp(name, O_CLOEXEC);
         saved = errno;
         if (fd >= 0)
@@ -74,11 +73,7 @@ static int open_nameless(char **ret_name, struct lb_error *err)
     if (fd < 0)
         return lb_fail(err, LB_E_ENV, "cannot create a temporary history in %s: %s", dir,
                        strerror(saved));
-    if (asprintf(&name, "temporary history in %s", dir) < 0) {
-        close(fd);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    *ret_name = name;
+    *ret_name = lb_format("temporary history in %s", dir);
     return fd;
 }
 
@@ -91,13 +86,7 @@ static int open_named(const char *path, char **ret_name, struct lb_error *err)
         return lb_fail(err, users ? LB_E_FILE : LB_E_ENV, "%s: cannot create the history: %s", path,
                        strerror(saved));
     }
-    char *name = strdup(path);
-    if (name == NULL) {
-        close(fd);
-        unlink(path);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    *ret_name = name;
+    *ret_name = lb_strdup(path);
     return fd;
 }
 
@@ -129,9 +118,7 @@ static int map_header(struct lb_history *history, struct lb_error *err)
 
 int lb_history_create(const char *path, struct lb_history **ret_history, struct lb_error *err)
 {
-    struct lb_history *history = calloc(1, sizeof *history);
-    if (history == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_history *history = lb_calloc(1, sizeof *history);
     int fd =
         path != NULL ? open_named(path, &history->name, err) : open_nameless(&history->name, err);
     if (fd < 0) {
@@ -343,9 +330,7 @@ static int make_tail(struct lb_log *log)
     int error = posix_fallocate(history->fd, offset, LB_CHUNK_BYTES);
     if (error != 0)
         return log_fail(log, LB_E_ENV, error);
-    struct lb_mapping *mapping = calloc(1, sizeof *mapping);
-    if (mapping == NULL)
-        return log_fail(log, LB_E_MEMORY, ENOMEM);
+    struct lb_mapping *mapping = lb_calloc(1, sizeof *mapping);
     mapping->tail =
         mmap(NULL, LB_CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, history->fd, offset);
     if (mapping->tail == MAP_FAILED) {

@@ -12,6 +12,7 @@
 #include "history.h"
 
 #include "history_file.h"
+#include "memory.h"
 #include "pair.h"
 #include "view.h"
 
@@ -136,9 +137,7 @@ static int read_chunks(struct reader *reader, const struct lb_file_header *heade
     reader->truncated = in_file < handed_out || rest % LB_CHUNK_BYTES != 0 ||
                         atomic_load_explicit(&header->failure, memory_order_relaxed) != 0;
     uint64_t seal = lb_seal_begin(reader->base), n_empty = 0;
-    reader->chunks = calloc(in_file > 0 ? in_file : 1, sizeof *reader->chunks);
-    if (reader->chunks == NULL)
-        return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
+    reader->chunks = lb_calloc(in_file, sizeof *reader->chunks);
     for (size_t i = 0; i < in_file; i++) {
         size_t offset = LB_HISTORY_HEADER_BYTES + i * LB_CHUNK_BYTES;
         size_t bytes = reader->size - offset;
@@ -360,10 +359,8 @@ static int build_view(struct reader *reader, const struct lb_file_header *header
     count_all(reader, threads);
     qsort(reader->chunks, reader->n_chunks, sizeof *reader->chunks, compare_chunks);
     size_t n_logs = reader->n_chunks > 0 ? reader->chunks[reader->n_chunks - 1].log + 1u : 0;
-    memory->logs = calloc(n_logs + 1, sizeof *memory->logs);
-    memory->spans = calloc(reader->n_chunks + n_logs + 1, sizeof *memory->spans);
-    if (memory->logs == NULL || memory->spans == NULL)
-        return lb_fail(reader->err, LB_E_MEMORY, "out of memory");
+    memory->logs = lb_calloc(n_logs + 1, sizeof *memory->logs);
+    memory->spans = lb_calloc(reader->n_chunks + n_logs + 1, sizeof *memory->spans);
     for (size_t i = 0; i < n_logs; i++)
         memory->logs[i].number = (uint32_t)i;
     for (size_t i = 0, j; i < reader->n_chunks; i = j) {
@@ -405,11 +402,7 @@ static void free_mapped_view(struct lb_view_memory *memory)
 int lb_history_view_carried(const struct lb_mapped_file *file, struct lb_history_view *ret_view,
                             struct lb_error *err)
 {
-    struct mapped_view *memory = calloc(1, sizeof *memory);
-    if (memory == NULL) {
-        munmap(file->base, file->mapped);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    struct mapped_view *memory = lb_calloc(1, sizeof *memory);
     memory->head.release = free_mapped_view;
     memory->base = file->base;
     memory->size = file->mapped;

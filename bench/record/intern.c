@@ -1,6 +1,8 @@
 /* Numbers for names: see intern.h. */
 #include "intern.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,35 +39,27 @@ static struct lb_intern_slot *find(const struct lb_intern *intern, const char *t
     }
 }
 
-static int grow(struct lb_intern *intern)
+static void grow(struct lb_intern *intern)
 {
     struct lb_intern bigger = {.size = intern->size > 0 ? intern->size * 2 : 64, .n = intern->n};
-    bigger.slots = calloc(bigger.size, sizeof *bigger.slots);
-    if (bigger.slots == NULL)
-        return -1;
+    bigger.slots = lb_calloc(bigger.size, sizeof *bigger.slots);
     for (size_t i = 0; i < intern->size; i++)
         if (intern->slots[i].number_1 != 0)
             *find(&bigger, intern->slots[i].text, intern->slots[i].length) = intern->slots[i];
     free(intern->slots);
     *intern = bigger;
-    return 0;
 }
 
-int lb_intern_text(struct lb_intern *intern, const char *text, size_t length, uint32_t *ret_number)
+uint32_t lb_intern_text(struct lb_intern *intern, const char *text, size_t length)
 {
-    if ((size_t)intern->n * 2 >= intern->size && grow(intern) != 0)
-        return -1;
+    if ((size_t)intern->n * 2 >= intern->size)
+        grow(intern);
     struct lb_intern_slot *slot = find(intern, text, length);
     if (slot->number_1 == 0) {
-        char *copy = text != NULL ? malloc(length + 1) : NULL;
-        if (text != NULL && copy == NULL)
-            return -1;
-        if (text != NULL)
-            memcpy(copy, text, length);
+        char *copy = text != NULL ? lb_copy(text, length, 1) : NULL;
         *slot = (struct lb_intern_slot){copy, length, ++intern->n};
     }
-    *ret_number = slot->number_1 - 1;
-    return 0;
+    return slot->number_1 - 1;
 }
 
 const struct lb_intern_slot *lb_intern_slot_of(const struct lb_intern *intern, uint32_t number)
@@ -76,9 +70,9 @@ const struct lb_intern_slot *lb_intern_slot_of(const struct lb_intern *intern, u
     return NULL;
 }
 
-int lb_intern_number(struct lb_intern *intern, uint64_t key, uint32_t *ret_number)
+uint32_t lb_intern_number(struct lb_intern *intern, uint64_t key)
 {
-    return lb_intern_text(intern, NULL, (size_t)key, ret_number);
+    return lb_intern_text(intern, NULL, (size_t)key);
 }
 
 void lb_intern_release(struct lb_intern *intern)

@@ -21,9 +21,9 @@ struct lb_intern {
     uint32_t n;
 };
 
-/* The number of a text, or of a number. Return 0, or -1: out of memory. */
-int lb_intern_text(struct lb_intern *intern, const char *text, size_t length, uint32_t *ret_number);
-int lb_intern_number(struct lb_intern *intern, uint64_t key, uint32_t *ret_number);
+/* The number of a text, or of a number. */
+uint32_t lb_intern_text(struct lb_intern *intern, const char *text, size_t length);
+uint32_t lb_intern_number(struct lb_intern *intern, uint64_t key);
 /* The slot of a number, which has been given; its text is not ended by a NUL. Searches: for
  * messages only. */
 const struct lb_intern_slot *lb_intern_slot_of(const struct lb_intern *intern, uint32_t number);

@@ -3,6 +3,7 @@
 
 #include "history.h"
 #include "interchange.h"
+#include "memory.h"
 #include "text_clean.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 
 struct lb_names *lb_names_new(void)
 {
-    return calloc(1, sizeof(struct lb_names));
+    return lb_calloc(1, sizeof(struct lb_names));
 }
 
 void lb_names_free(struct lb_names *names)
@@ -90,21 +91,19 @@ static size_t unescape(const char *text, size_t length, char *buf)
     return (size_t)(out - buf);
 }
 
-int lb_names_number(struct lb_intern *table, const struct lb_raw *value, uint32_t *ret_number)
+uint32_t lb_names_number(struct lb_intern *table, const struct lb_raw *value)
 {
     bool is_text = value->kind == LB_RAW_NAME || value->kind == LB_RAW_STRING;
     if (value->kind == LB_RAW_INTEGER)
-        return lb_intern_number(table, (uint64_t)value->integer, ret_number);
+        return lb_intern_number(table, (uint64_t)value->integer);
     const char *text = value->text - is_text;
     size_t length = value->length + is_text;
     if (text[0] != '"' || memchr(text, '\\', length) == NULL)
-        return lb_intern_text(table, text, length, ret_number);
-    char *plain = malloc(length);
-    if (plain == NULL)
-        return -1;
-    int code = lb_intern_text(table, plain, unescape(text, length, plain), ret_number);
+        return lb_intern_text(table, text, length);
+    char *plain = lb_malloc(length);
+    uint32_t number = lb_intern_text(table, plain, unescape(text, length, plain));
     free(plain);
-    return code;
+    return number;
 }
 
 /* --- for people --- */

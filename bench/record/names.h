@@ -15,7 +15,7 @@ struct lb_names {
 };
 
 /* The number of a value in a table. A text includes the quote or colon before it, but not its
- * escapes: "1", :1 and 1 differ; "a" and "\u0061" do not. Returns 0 or -1: out of memory. */
-int lb_names_number(struct lb_intern *table, const struct lb_raw *value, uint32_t *ret_number);
+ * escapes: "1", :1 and 1 differ; "a" and "\u0061" do not. */
+uint32_t lb_names_number(struct lb_intern *table, const struct lb_raw *value);
 
 #endif

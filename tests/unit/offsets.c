@@ -142,7 +142,7 @@ static void put(struct lb_builder *builder, uint32_t log, uint64_t time_ns, int 
                                    .op = (uint8_t)op,
                                    .type = (uint8_t)type,
                                    .flags = op == LB_OP_RELEASE ? LB_EVF_EFFECTIVE : 0};
-    assert_non_null(lb_builder_add(builder, log, &event));
+    lb_builder_add(builder, log, &event);
 }
 
 static void hold(struct lb_builder *builder, uint32_t log, uint64_t from_ns, uint64_t until_ns)
@@ -165,7 +165,7 @@ static enum lb_verdict judge(uint64_t together_ns, uint64_t uncertainty_ns,
         .n_resources = 1, .claims = LB_G_BIT(LB_G_EXCLUSIVE), .complete = true, .end_ns = 100 * MS};
     hold(&builder, 0, 10 * MS, 20 * MS);
     hold(&builder, 1, 20 * MS - together_ns, 30 * MS);
-    assert_int_equal(lb_builder_finish(&builder, "", &view, &err), 0);
+    lb_builder_finish(&builder, "", &view);
     view.logs[1].uncertainty_ns = uncertainty_ns;
     memset(near, 0, LB_GUARANTEE_ROOM * sizeof *near);
     assert_int_equal(lb_judge_twice(&view, &model, &judgement, near, &err), 0);

@@ -13,6 +13,7 @@
 #include "array.h"
 #include "builder.h"
 #include "history_file.h"
+#include "memory.h"
 #include "text_clean.h"
 #include "text_scan.h"
 #include "translate.h"
@@ -68,11 +69,6 @@ struct reader {
     uint64_t last_put_ns, drain_ns; /* end of the last enqueue, invoke of the last good drain */
     struct lb_read_facts facts;
 };
-
-static int no_memory(const struct reader *reader)
-{
-    return lb_fail(reader->scan->err, LB_E_MEMORY, "%s: out of memory", reader->scan->name);
-}
 
 static struct track *track_of(struct reader *reader, uint32_t log)
 {
@@ -271,8 +267,8 @@ static int add_jepsen_claim(struct reader *reader, uint32_t log, const struct lb
     if (translated->is_drain && event.type == LB_EV_OK) {
         if (items->kind != LB_RAW_VECTOR)
             return lb_scan_fail(reader->scan, raw->at, "drain must have a vector of items");
-        items = raw->items;
-        n_items = raw->n_items;
+        items = raw->items.items;
+        n_items = raw->items.n;
     }
     for (size_t i = 0; event.type == LB_EV_OK && i < n_items; i++) {
         struct lb_event item = {.time_ns = event.time_ns,
@@ -285,13 +281,13 @@ static int add_jepsen_claim(struct reader *reader, uint32_t log, const struct lb
             return code;
         if (code > 0)
             return lb_scan_fail(reader->scan, raw->at, "an ok without the item it came back with");
-        if (lb_builder_add(&reader->builder, log, &item) == NULL)
-            return no_memory(reader);
+        lb_builder_add(&reader->builder, log, &item);
         event.value++;
     }
     if (event.type == LB_EV_OK)
         event.arg = (uint32_t)event.value;
-    return lb_builder_add(&reader->builder, log, &event) != NULL ? 0 : no_memory(reader);
+    lb_builder_add(&reader->builder, log, &event);
+    return 0;
 }
 
 /* Was the queue drained after everything was put? */
@@ -311,14 +307,6 @@ static void note_drain(struct reader *reader, uint64_t invoke_ns,
         reader->has_drain = true;
         reader->drain_ns = invoke_ns;
     }
-}
-
-/* A witness names the processes as the file does. */
-static int name_log(struct reader *reader, uint32_t log, const struct lb_raw_op *raw,
-                    const struct lb_event *event)
-{
-    const char *name = process_name(raw, event, PROCESS_NAME);
-    return lb_builder_name(&reader->builder, log, name) == 0 ? 0 : no_memory(reader);
 }
 
 /* Of a line that does not say its item: an end is of its request's. */
@@ -370,8 +358,7 @@ static int add_attributes(struct reader *reader, uint32_t log, const struct lb_r
             continue;
         for (uint32_t i = 0; i < n; i++) {
             note.value = put->value + i;
-            if (lb_builder_add(&reader->builder, log, &note) == NULL)
-                return no_memory(reader);
+            lb_builder_add(&reader->builder, log, &note);
         }
     }
     return 0;
@@ -382,18 +369,16 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
 {
     struct lb_event *event = &translated->event;
     uint32_t log = translated->log;
-    if (!translated->has_log && lb_intern_number(&reader->processes, event->process, &log) != 0)
-        return no_memory(reader);
+    if (!translated->has_log)
+        log = lb_intern_number(&reader->processes, event->process);
     if (log >= LB_MAX_LOGS)
         return lb_scan_fail(reader->scan, raw->at, "more than %d processes", LB_MAX_LOGS);
     struct track *track = track_of(reader, log);
-    if (track == NULL)
-        return no_memory(reader);
     uint64_t invoke_ns = track->time_ns;
     bool is_new = !track->began && !translated->has_log;
     int code = check_grammar(reader, track, raw, event);
-    if (code == 0 && is_new)
-        code = name_log(reader, log, raw, event);
+    if (code == 0 && is_new) /* a witness names the processes as the file does */
+        lb_builder_name(&reader->builder, log, process_name(raw, event, PROCESS_NAME));
     if (code == 0 && leaves_item_out(reader, raw, event))
         code = find_item(reader, track, raw, event);
     if (code != 0)
@@ -415,7 +400,8 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
         return code;
     if (translated->is_dequeue || translated->is_drain)
         return add_jepsen_claim(reader, log, raw, translated);
-    return lb_builder_add(&reader->builder, log, event) != NULL ? 0 : no_memory(reader);
+    lb_builder_add(&reader->builder, log, event);
+    return 0;
 }
 
 /* --- the text about the whole history --- */
@@ -452,9 +438,7 @@ static int read_meta(struct reader *reader, const struct lb_raw_op *raw)
     if (reader->meta != NULL)
         return lb_scan_fail(reader->scan, raw->at, "a second meta");
     reader->facts.meta_line = lb_scan_line(reader->scan, raw->at);
-    char *out = reader->meta = malloc(value->length + 1);
-    if (out == NULL)
-        return no_memory(reader);
+    char *out = reader->meta = lb_malloc(value->length + 1);
     const char *end = value->text + value->length;
     for (const char *p = value->text; p < end; p++) {
         if (*p != '\\') {
@@ -482,7 +466,7 @@ static int read_operations(struct reader *reader, struct lb_raw_op *raw)
         struct lb_translated translated;
         memset(raw->keys, 0, sizeof raw->keys);
         raw->fence.kind = LB_RAW_ABSENT;
-        raw->n_items = 0;
+        raw->items.n = 0;
         int code = reader->format == LB_HISTORY_EDN ? lb_edn_next(reader->scan, &reader->edn, raw)
                                                     : lb_jsonl_next(reader->scan, raw);
         if (code <= 0)
@@ -565,10 +549,7 @@ static int finish(struct reader *reader, struct lb_history_view *ret_view,
     }
     if (facts->is_queue)
         enqueues_are_puts(&reader->builder);
-    code = lb_builder_finish(&reader->builder, reader->meta != NULL ? reader->meta : "", ret_view,
-                             reader->scan->err);
-    if (code != 0)
-        return code;
+    lb_builder_finish(&reader->builder, reader->meta != NULL ? reader->meta : "", ret_view);
     ret_view->start_unix_ns = reader->start_unix_ns;
     ret_view->begin_ns = reader->begin_ns == UINT64_MAX ? 0 : reader->begin_ns;
     /* Events are written in order of time: all is there up to the last. */
@@ -635,7 +616,7 @@ static int read_text(struct lb_scan *scan, const struct lb_read_options *options
         reader.format = guess_format(scan);
     struct lb_names *own = options->names == NULL ? lb_names_new() : NULL;
     reader.tr.names = own != NULL ? own : options->names;
-    int code = reader.tr.names != NULL ? refuse_wrapped(scan) : no_memory(&reader);
+    int code = refuse_wrapped(scan);
     if (code == 0)
         code = read_operations(&reader, &raw);
     if (code == 0)
@@ -643,7 +624,7 @@ static int read_text(struct lb_scan *scan, const struct lb_read_options *options
     if (code == 0)
         ret_view->names = options->names;
     lb_names_free(own);
-    free(raw.items);
+    free(raw.items.items);
     free(reader.tracks);
     free(reader.meta);
     lb_intern_release(&reader.processes);

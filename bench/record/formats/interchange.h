@@ -82,7 +82,7 @@ enum lb_write_dialect {
 };
 
 /* Writes a view as EDN or JSON Lines, in the order of time; times are relative to start_ns. Returns
- * 0, LB_E_ENV when out cannot be written, LB_E_MEMORY. */
+ * 0, or LB_E_ENV when out cannot be written. */
 int lb_history_write(const struct lb_history_view *view, enum lb_history_format format,
                      enum lb_write_dialect dialect, FILE *out, struct lb_error *err);
 

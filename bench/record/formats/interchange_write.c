@@ -6,6 +6,7 @@
  */
 #include "interchange.h"
 
+#include "memory.h"
 #include "translate.h"
 
 #include <errno.h>
@@ -79,14 +80,12 @@ static void sift_down(struct writer *writer, size_t i)
     }
 }
 
-static int start_merge(struct writer *writer, struct lb_error *err)
+static void start_merge(struct writer *writer)
 {
     size_t n = writer->view->n_logs;
-    writer->cursors = calloc(n + 1, sizeof *writer->cursors);
-    writer->heap = calloc(n + 1, sizeof *writer->heap);
-    writer->extra = calloc(n + 1, sizeof *writer->extra);
-    if (writer->cursors == NULL || writer->heap == NULL || writer->extra == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    writer->cursors = lb_calloc(n + 1, sizeof *writer->cursors);
+    writer->heap = lb_calloc(n + 1, sizeof *writer->heap);
+    writer->extra = lb_calloc(n + 1, sizeof *writer->extra);
     writer->zero_ns = writer->view->start_ns;
     for (size_t i = 0; i < n; i++) {
         struct cursor *cursor = &writer->cursors[i];
@@ -108,7 +107,6 @@ static int start_merge(struct writer *writer, struct lb_error *err)
     }
     for (size_t i = writer->n_heap; i-- > 0;)
         sift_down(writer, i);
-    return 0;
 }
 
 /* --- keys and values --- */
@@ -356,25 +354,21 @@ static char *meta_text(const struct writer *writer)
     const char *meta = writer->view->meta, *line = meta;
     while (line != NULL && strncmp(line, key, sizeof key - 1) != 0)
         line = (line = strchr(line, '\n')) != NULL ? line + 1 : NULL;
-    char *text = NULL;
     if (line == NULL)
-        return strdup(meta);
+        return lb_strdup(meta);
     char *rest;
     unsigned long long end = strtoull(line + sizeof key - 1, &rest, 10);
     end -= end < writer->zero_ns ? end : writer->zero_ns;
-    return asprintf(&text, "%.*s%s%llu%s", (int)(line - meta), meta, key, end, rest) < 0 ? NULL
-                                                                                         : text;
+    return lb_format("%.*s%s%llu%s", (int)(line - meta), meta, key, end, rest);
 }
 
 /* It says how many events follow, so that one can see whether the end is missing. */
-static int write_meta(struct writer *writer, struct lb_error *err)
+static void write_meta(struct writer *writer)
 {
     const struct lb_history_view *view = writer->view;
     if (writer->plain || (*view->meta == '\0' && view->start_unix_ns == 0))
-        return 0;
+        return;
     char *text = meta_text(writer);
-    if (text == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     put_name(writer, "type", "info");
     put_name(writer, "f", "meta");
     put_name(writer, "process", "nemesis");
@@ -388,7 +382,6 @@ static int write_meta(struct writer *writer, struct lb_error *err)
     if (view->start_unix_ns <= INT64_MAX)
         put_unsigned(writer, "unix", view->start_unix_ns);
     end_operation(writer);
-    return 0;
 }
 
 int lb_history_write(const struct lb_history_view *view, enum lb_history_format format,
@@ -399,26 +392,23 @@ int lb_history_write(const struct lb_history_view *view, enum lb_history_format 
                             .edn = format == LB_HISTORY_EDN,
                             .plain = dialect == LB_WRITE_PLAIN,
                             .first_key = true};
-    struct open_claim *claims = calloc(view->n_logs + 1, sizeof *claims);
-    int code =
-        claims != NULL ? start_merge(&writer, err) : lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (code == 0) {
-        code = write_meta(&writer, err);
-        while (writer.n_heap > 0 && code == 0) {
-            uint32_t log = writer.heap[0];
-            struct cursor *cursor = &writer.cursors[log];
-            write_event(&writer, log, event_at(cursor), claims);
-            advance(cursor);
-            if (event_at(cursor) == NULL)
-                writer.heap[0] = writer.heap[--writer.n_heap];
-            sift_down(&writer, 0);
-        }
-        if (code == 0 && (fflush(out) != 0 || ferror(out)))
-            code = lb_fail(err, LB_E_ENV, "cannot write the history: %s", strerror(errno));
+    struct open_claim *claims = lb_calloc(view->n_logs + 1, sizeof *claims);
+    start_merge(&writer);
+    write_meta(&writer);
+    while (writer.n_heap > 0) {
+        uint32_t log = writer.heap[0];
+        struct cursor *cursor = &writer.cursors[log];
+        write_event(&writer, log, event_at(cursor), claims);
+        advance(cursor);
+        if (event_at(cursor) == NULL)
+            writer.heap[0] = writer.heap[--writer.n_heap];
+        sift_down(&writer, 0);
     }
     free(claims);
     free(writer.cursors);
     free(writer.heap);
     free(writer.extra);
-    return code;
+    if (fflush(out) != 0 || ferror(out))
+        return lb_fail(err, LB_E_ENV, "cannot write the history: %s", strerror(errno));
+    return 0;
 }

@@ -124,8 +124,8 @@ static int read_array(struct lb_scan *scan, struct lb_raw_op *op, bool is_value,
         int code = read_value(scan, &item, op, depth + 1);
         if (code != 0)
             return code;
-        if (is_value && lb_raw_add_item(op, &item) != 0)
-            return lb_fail(scan->err, LB_E_MEMORY, "%s: out of memory", scan->name);
+        if (is_value)
+            *(struct lb_raw *)lb_array_push(&op->items, sizeof item) = item;
         skip_space(scan);
         if (*scan->at == ']') {
             scan->at++;

@@ -246,20 +246,6 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
     return strlen(name) == length && memcmp(name, text, length) == 0 ? key : LB_RAW_KEYS;
 }
 
-int lb_raw_add_item(struct lb_raw_op *op, const struct lb_raw *item)
-{
-    if (op->n_items == op->items_size) {
-        size_t size = op->items_size > 0 ? op->items_size * 2 : 16;
-        struct lb_raw *items = realloc(op->items, size * sizeof *items);
-        if (items == NULL)
-            return -1;
-        op->items = items;
-        op->items_size = size;
-    }
-    op->items[op->n_items++] = *item;
-    return 0;
-}
-
 int lb_raw_set(const struct lb_scan *scan, struct lb_raw_op *op, enum lb_raw_key key,
                const struct lb_raw *value, const char *at)
 {

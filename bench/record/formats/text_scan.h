@@ -4,6 +4,7 @@
 #ifndef LB_TEXT_SCAN_H
 #define LB_TEXT_SCAN_H
 
+#include "array.h"
 #include "error.h"
 
 #include <stdbool.h>
@@ -90,16 +91,12 @@ enum lb_raw_key {
 struct lb_raw_op {
     const char *at; /* where it begins */
     struct lb_raw keys[LB_RAW_KEYS];
-    struct lb_raw fence; /* "fence" in a map that is, or is in, the value */
-    /* The elements of a vector: outermost level. */
-    struct lb_raw *items;
-    size_t n_items, items_size;
+    struct lb_raw fence;   /* "fence" in a map that is, or is in, the value */
+    struct lb_array items; /* struct lb_raw: the elements of a vector, outermost level */
 };
 
 /* The key of that name, or LB_RAW_KEYS. */
 enum lb_raw_key lb_raw_key_find(const char *text, size_t length);
-/* Notes one more item of the value. Returns 0 or -1: out of memory. */
-int lb_raw_add_item(struct lb_raw_op *op, const struct lb_raw *item);
 /* Puts value under key of the operation; LB_E_FILE if the operation has the key already. */
 int lb_raw_set(const struct lb_scan *scan, struct lb_raw_op *op, enum lb_raw_key key,
                const struct lb_raw *value, const char *at);
@@ -108,7 +105,7 @@ bool lb_raw_is(const struct lb_raw *raw, const char *name);
 /* Reads digits at scan->at. False: the number is too large, or with the sign no int64_t. */
 bool lb_scan_digits(struct lb_scan *scan, bool negative, int64_t *ret);
 
-/* The next operation. 1: read; 0: the end; or LB_E_FILE, LB_E_MEMORY. */
+/* The next operation. 1: read; 0: the end; or LB_E_FILE. */
 struct lb_edn {
     bool in_vector, ended, began;
 };

@@ -4,11 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static int no_memory(const struct lb_translator *tr)
-{
-    return lb_fail(tr->scan->err, LB_E_MEMORY, "%s: out of memory", tr->scan->name);
-}
-
 /* --- single keys --- */
 
 static int read_type(const struct lb_translator *tr, const struct lb_raw_op *raw)
@@ -242,7 +237,8 @@ static int intern_value(const struct lb_translator *tr, struct lb_intern *table,
         return lb_scan_fail(tr->scan, value->text,
                             "%.*s: a number that names something must be a whole one",
                             value->length > 40 ? 40 : (int)value->length, value->text);
-    return lb_names_number(table, value, ret_number) == 0 ? 0 : no_memory(tr);
+    *ret_number = lb_names_number(table, value);
+    return 0;
 }
 
 int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item)
@@ -272,19 +268,19 @@ static int read_lock_value(struct lb_translator *tr, const struct lb_raw_op *raw
                            struct lb_event *event)
 {
     const struct lb_raw *value = &raw->keys[LB_KEY_VALUE];
-    if (value->kind == LB_RAW_VECTOR && raw->n_items == 2) {
-        const struct lb_raw *key = &raw->items[0];
+    if (value->kind == LB_RAW_VECTOR && raw->items.n == 2) {
+        const struct lb_raw *items = raw->items.items;
         if (tr->has_objects)
             return lb_scan_fail(tr->scan, raw->at, "a tuple where others name their object");
         if (tr->untold_at != NULL)
             return lb_scan_fail(tr->scan, raw->at,
                                 "a tuple names the resource, but line %zu names none",
                                 lb_scan_line(tr->scan, tr->untold_at));
-        int code = intern_value(tr, &tr->names->objects, key, &event->object);
+        int code = intern_value(tr, &tr->names->objects, &items[0], &event->object);
         if (code != 0)
             return code;
         tr->has_tuples = true;
-        value = &raw->items[1];
+        value = &items[1];
     } else if (tr->has_tuples) {
         return lb_scan_fail(tr->scan, raw->at,
                             "names no resource where others name theirs in a tuple");

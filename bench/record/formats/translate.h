@@ -71,14 +71,14 @@ struct lb_translated {
     bool is_dequeue, is_drain; /* a claim in Jepsen's form: its items are in the value */
 };
 
-/* Returns 0, LB_E_FILE or LB_E_MEMORY. */
+/* Returns 0 or LB_E_FILE. */
 int lb_translate(struct lb_translator *tr, const struct lb_raw_op *raw,
                  struct lb_translated *ret_translated);
 /* The number of an item: itself, or a number of the upper half if it is no integer. Returns 0, 1
- * when value is missing or nil, or LB_E_MEMORY. */
+ * when value is missing or nil, or LB_E_FILE. */
 int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item);
 /* The attribute of a put's items. Returns 0, 1 when the put has no such value (other programs use
- * these keys for their own data), or LB_E_MEMORY. */
+ * these keys for their own data), or LB_E_FILE. */
 int lb_translate_attribute(struct lb_translator *tr, const struct lb_raw_op *raw,
                            enum lb_attribute attribute, uint32_t *ret_value);
 /* At the end: LB_E_FILE when there were unknown operations; else 0. */

@@ -5,6 +5,8 @@
  */
 #include "hdr.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -125,15 +127,11 @@ static void put_base64(FILE *out, const unsigned char *bytes, size_t n)
     }
 }
 
-/* The payload, compressed, with both headers. Returns its size in *ret_size; caller frees. NULL:
- * out of memory. */
+/* The payload, compressed, with both headers. Returns its size in *ret_size; caller frees. */
 static unsigned char *encode(const struct lb_histogram *histogram, size_t *ret_size)
 {
-    struct entry *entries = malloc((LB_HISTOGRAM_BUCKETS + 3) * sizeof *entries);
-    unsigned char *plain = malloc(HEADER_BYTES + (LB_HISTOGRAM_BUCKETS + 3) * 2 * COUNT_BYTES);
-    unsigned char *result = NULL;
-    if (entries == NULL || plain == NULL)
-        goto out;
+    struct entry *entries = lb_malloc((LB_HISTOGRAM_BUCKETS + 3) * sizeof *entries);
+    unsigned char *plain = lb_malloc(HEADER_BYTES + (LB_HISTOGRAM_BUCKETS + 3) * 2 * COUNT_BYTES);
     size_t n = spread(histogram, entries);
     unsigned char *end = put_counts(plain + HEADER_BYTES, entries, n);
     unsigned char *at = put_big_endian(plain, COOKIE, 4);
@@ -147,15 +145,12 @@ static unsigned char *encode(const struct lb_histogram *histogram, size_t *ret_s
 
     uLong size = (uLong)(end - plain);
     uLong bound = compressBound(size);
-    result = malloc(8 + bound);
-    if (result == NULL || compress2(result + 8, &bound, plain, size, Z_BEST_COMPRESSION) != Z_OK) {
-        free(result);
-        result = NULL;
-        goto out;
-    }
+    unsigned char *result = lb_malloc(8 + bound);
+    /* The room is enough and the level exists: zlib fails for lack of memory only. */
+    if (compress2(result + 8, &bound, plain, size, Z_BEST_COMPRESSION) != Z_OK)
+        lb_memory_exhausted(size);
     put_big_endian(put_big_endian(result, COMPRESSED_COOKIE, 4), bound, 4);
     *ret_size = 8 + bound;
-out:
     free(entries);
     free(plain);
     return result;
@@ -187,8 +182,6 @@ int lb_hdr_log_write(FILE *out, const char *tag, uint64_t start_ns, uint64_t len
         return 0;
     size_t size;
     unsigned char *bytes = encode(histogram, &size);
-    if (bytes == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     if (tag != NULL)
         fprintf(out, "Tag=%s,", tag);
     /* The maximum is in milliseconds by convention. */

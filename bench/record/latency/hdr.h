@@ -22,7 +22,7 @@
 void lb_hdr_log_begin(FILE *out, const char *comment, uint64_t start_unix_ns);
 /* One line: a histogram of the interval start_ns .. start_ns + length_ns after the log's start. tag
  * has neither commas nor white space; NULL: none. Nothing is written for an empty histogram.
- * Returns 0, LB_E_MEMORY, or LB_E_ENV when out is in error. */
+ * Returns 0, or LB_E_ENV when out is in error. */
 int lb_hdr_log_write(FILE *out, const char *tag, uint64_t start_ns, uint64_t length_ns,
                      const struct lb_histogram *histogram, struct lb_error *err);
 /* The percentile distribution, in microseconds. Returns 0 or LB_E_ENV. */

@@ -1,6 +1,8 @@
 /* The histogram of durations: see histogram.h. */
 #include "histogram.h"
 
+#include "memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,7 @@
 struct lb_histogram *lb_histogram_new(void)
 {
     /* 70 KiB: more than malloc's threshold would be mapped; either way calloc's zeros are lazy. */
-    return calloc(1, sizeof(struct lb_histogram));
+    return lb_calloc(1, sizeof(struct lb_histogram));
 }
 
 void lb_histogram_free(struct lb_histogram *histogram)

@@ -29,7 +29,7 @@ struct lb_histogram {
     uint64_t buckets[LB_HISTOGRAM_BUCKETS];
 };
 
-/* Zeroed memory; pages that no value touches cost nothing. NULL: out of memory. */
+/* Zeroed memory; pages that no value touches cost nothing. */
 struct lb_histogram *lb_histogram_new(void);
 void lb_histogram_free(struct lb_histogram *histogram);
 void lb_histogram_reset(struct lb_histogram *histogram);

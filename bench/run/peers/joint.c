@@ -64,8 +64,8 @@ void lb_joint_take(struct lb_active_run *run, uint32_t rank, struct lb_parcel *p
         if (event.time_ns < peer->last_ns)
             event.time_ns = peer->last_ns;
         peer->last_ns = event.time_ns;
-        if (!peer->is_lost && lb_builder_add(&peers->builder, log, &event) == NULL)
-            fail(run, rank, "has a longer history than there is memory");
+        if (!peer->is_lost)
+            lb_builder_add(&peers->builder, log, &event);
     }
 }
 
@@ -78,9 +78,7 @@ static int add_own(struct lb_active_run *run, struct lb_history_view *ret_own, s
     for (size_t l = 0; l < ret_own->n_logs; l++)
         for (size_t s = 0; s < ret_own->logs[l].n_spans; s++)
             for (size_t i = 0; i < ret_own->logs[l].spans[s].n; i++)
-                if (lb_builder_add(builder, (uint32_t)l, &ret_own->logs[l].spans[s].events[i]) ==
-                    NULL)
-                    return lb_fail(err, LB_E_MEMORY, "out of memory for the history of all ranks");
+                lb_builder_add(builder, (uint32_t)l, &ret_own->logs[l].spans[s].events[i]);
     return 0;
 }
 
@@ -89,9 +87,8 @@ int lb_joint_view(struct lb_active_run *run, struct lb_history_view *ret_view, s
     struct lb_peers *peers = run->peers;
     struct lb_history_view own = {0};
     int rc = add_own(run, &own, err);
-    if (rc == 0)
-        rc = lb_builder_finish(&peers->builder, own.meta, ret_view, err);
     if (rc == 0) {
+        lb_builder_finish(&peers->builder, own.meta, ret_view);
         ret_view->start_ns = own.start_ns;
         ret_view->start_unix_ns = own.start_unix_ns;
         ret_view->truncated = own.truncated;
