@@ -4,6 +4,7 @@
 #include "age_bench.h"
 #include "aged_index.h"
 #include "clock.h"
+#include "memory.h"
 #include "ordinary.h"
 
 #include <float.h>
@@ -199,9 +200,7 @@ static int try_index(struct lb_age_bench *bench, const char *words, double *ret_
         return 0;
     int r = bench->plan->statistics == LB_AGED_FRESH ? lb_aged_analyse(&bench->aged, err) : 0;
     /* The curve has its points already: they stay. */
-    struct lb_age_state *state = bench->state, *with = calloc(1, sizeof *with);
-    if (with == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_age_state *state = bench->state, *with = lb_calloc(1, sizeof *with);
     bench->state = with;
     for (int i = 0; i < ROUNDS && r == 0; i++) {
         r = put(bench, err);
@@ -299,10 +298,8 @@ static int find_flips(struct lb_age_bench *bench, struct lb_error *err)
     const double step = 1.25;
     if (!keeps(bench) || bench->size == 0 || bench->age->sizes[bench->size] >= LB_AGE_FLIPS)
         return 0;
-    struct lb_age_state *state = bench->state, *with = calloc(1, sizeof *with);
+    struct lb_age_state *state = bench->state, *with = lb_calloc(1, sizeof *with);
     bool differs[LB_AGE_OPS] = {false}, is_any = false;
-    if (with == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     double items = (double)bench->age->sizes[bench->size];
     int r = plan_at(bench, LB_AGE_FLIPS, with, differs, err);
     for (int op = 0; op < LB_AGE_OPS; op++)
@@ -414,10 +411,8 @@ static int measure_sizes(struct lb_age_bench *bench, enum lb_aged_state state, s
 static int measure_state(const struct lb_age_plan *plan, enum lb_aged_state state,
                          struct lb_age *age, struct lb_error *err)
 {
-    struct lb_age_bench *bench = calloc(1, sizeof *bench);
+    struct lb_age_bench *bench = lb_calloc(1, sizeof *bench);
     struct lb_age_state *into = &age->states[state];
-    if (bench == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     into->is_asked = true;
     bench->plan = plan;
     bench->db = plan->target->db;

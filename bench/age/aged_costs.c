@@ -2,6 +2,7 @@
 #include "aged_costs.h"
 
 #include "age_bench.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,9 +32,7 @@ static int measure_queue(const struct lb_age_plan *asked, struct lb_costs *ret,
                          struct lb_error *err)
 {
     struct lb_age_plan plan = *asked;
-    struct lb_age *age = calloc(1, sizeof *age);
-    if (age == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_age *age = lb_calloc(1, sizeof *age);
     plan.states = 1u << LB_AGED_FINISHED | 1u << LB_AGED_WAITING;
     plan.sizes[0] = ROWS;
     plan.n_sizes = 1;
@@ -95,9 +94,7 @@ static void hold_half(struct lb_age_bench *bench)
 
 static int measure_lock(const struct lb_age_plan *plan, struct lb_costs *ret, struct lb_error *err)
 {
-    struct lb_age_bench *bench = calloc(1, sizeof *bench);
-    if (bench == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_age_bench *bench = lb_calloc(1, sizeof *bench);
     bench->plan = plan;
     bench->db = plan->target->db;
     int r = lb_age_open(bench, LB_AGE_RESOURCES, err);

@@ -28,12 +28,10 @@ int lb_aged_end(struct lb_actor *actor, enum lb_section_name section, struct lb_
     const struct lb_flow *flow = actor->plan->strategy->flow;
     if (lb_strategy_takes_batch(actor->plan, section)) {
         struct lb_batch batch;
-        int r = lb_batch_init(&batch, 1, err);
-        if (r == 0) {
-            batch.items[0] = item;
-            batch.n = 1;
-            r = flow->batch(actor, section, &batch, err);
-        }
+        lb_batch_init(&batch, 1, err);
+        batch.items[0] = item;
+        batch.n = 1;
+        int r = flow->batch(actor, section, &batch, err);
         lb_batch_release(&batch);
         return r;
     }

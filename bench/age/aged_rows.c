@@ -4,6 +4,7 @@
 #include "array.h"
 #include "clock.h"
 #include "exploring.h"
+#include "memory.h"
 #include "ordinary.h"
 
 #include <stdlib.h>
@@ -62,16 +63,14 @@ int lb_aged_analyse(struct lb_aged *aged, struct lb_error *err)
 
 /* --- the tables --- */
 
+/* NULL: no text, or one that cannot be quoted. */
 static char *text_of(const struct lb_value *value, char quote)
 {
-    char *text = NULL;
     if (value->type != LB_TEXT || memchr(value->text, quote, value->length) != NULL ||
         value->length > 200)
         return NULL;
-    int n = quote == '\0'
-                ? asprintf(&text, "%.*s", (int)value->length, value->text)
-                : asprintf(&text, "%c%.*s%c", quote, (int)value->length, value->text, quote);
-    return n < 0 ? NULL : text;
+    return quote == '\0' ? lb_format("%.*s", (int)value->length, value->text)
+                         : lb_format("%c%.*s%c", quote, (int)value->length, value->text, quote);
 }
 
 static int64_t number_at(const struct lb_aged *aged, size_t row, size_t column)
@@ -82,7 +81,7 @@ static int64_t number_at(const struct lb_aged *aged, size_t row, size_t column)
     return number;
 }
 
-/* The last table, if it has this name, or a new one; NULL: it cannot be. */
+/* The last table, if it has this name, or a new one; NULL: its name cannot be quoted. */
 static struct lb_aged_table *table_at(struct lb_aged *aged, size_t row)
 {
     struct lb_value value = aged->db->value(aged->conn, row, 0);
@@ -93,14 +92,11 @@ static struct lb_aged_table *table_at(struct lb_aged *aged, size_t row)
             return last;
     }
     char *quoted = text_of(&value, lb_exploring(aged->db)->quote);
-    char *name = quoted != NULL ? strndup(quoted + 1, strlen(quoted) - 2) : NULL;
+    if (quoted == NULL)
+        return NULL;
+    struct lb_aged_table *table = lb_array_add(&aged->tables, &aged->n_tables, sizeof *table);
+    table->name = lb_strndup(quoted + 1, strlen(quoted) - 2);
     free(quoted);
-    struct lb_aged_table *table =
-        name != NULL ? lb_array_add(&aged->tables, &aged->n_tables, sizeof *table) : NULL;
-    if (table == NULL)
-        free(name);
-    else
-        table->name = name;
     return table;
 }
 
@@ -112,15 +108,13 @@ static int read_tables(struct lb_aged *aged, struct lb_error *err)
         struct lb_aged_table *table = table_at(aged, i);
         struct lb_value value = aged->db->value(aged->conn, i, 1);
         char *name = text_of(&value, lb_exploring(aged->db)->quote);
-        struct lb_aged_column *column =
-            table != NULL && name != NULL
-                ? lb_array_add(&table->columns, &table->n_columns, sizeof *column)
-                : NULL;
-        if (column == NULL) {
+        if (table == NULL || name == NULL) {
             free(name);
             return lb_fail(err, LB_E_UNSUPPORTED,
                            "a table or a column has a name that cannot be quoted");
         }
+        struct lb_aged_column *column =
+            lb_array_add(&table->columns, &table->n_columns, sizeof *column);
         *column = (struct lb_aged_column){.name = name,
                                           .kind = (enum lb_aged_kind)number_at(aged, i, 2),
                                           .is_key = number_at(aged, i, 3) != 0,
@@ -249,9 +243,7 @@ static int take_new_rows(struct lb_aged *aged, const struct lb_aged_table *table
     char *sql = NULL;
     size_t size;
     const char quote = lb_exploring(aged->db)->quote;
-    FILE *out = open_memstream(&sql, &size);
-    if (out == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    FILE *out = lb_open_memory(&sql, &size);
     if (deletes) {
         fprintf(out, "DELETE FROM %c%s%c WHERE ", quote, table->name, quote);
     } else {
@@ -260,7 +252,7 @@ static int take_new_rows(struct lb_aged *aged, const struct lb_aged_table *table
                 quote, table->name, quote, quote, table->name, quote);
     }
     put_not_in_copy(out, aged, table);
-    fclose(out);
+    lb_close_memory(out);
     int r = lb_aged_run(aged, sql, err);
     free(sql);
     return r;
@@ -273,13 +265,11 @@ static int read_samples(struct lb_aged *aged, struct lb_aged_table *table, struc
     char *sql = NULL;
     size_t size;
     const char quote = lb_exploring(aged->db)->quote;
-    FILE *out = open_memstream(&sql, &size);
-    if (out == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    FILE *out = lb_open_memory(&sql, &size);
     for (size_t i = 0; i < table->n_columns; i++)
         fprintf(out, "%s%s", i == 0 ? "SELECT " : ", ", table->columns[i].name);
     fprintf(out, " FROM %clb_sample_%s%c LIMIT %d", quote, table->name, quote, MOST);
-    fclose(out);
+    lb_close_memory(out);
     int r = query(aged, sql, &rows, err);
     free(sql);
     /* Fewer rows than items: they are not the items' own, such as that of the worker. */
@@ -408,9 +398,7 @@ static int fill_table(struct lb_aged *aged, const struct lb_aged_table *table, u
     char *sql = NULL;
     size_t size;
     const char quote = lb_exploring(aged->db)->quote;
-    FILE *out = open_memstream(&sql, &size);
-    if (out == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    FILE *out = lb_open_memory(&sql, &size);
     fprintf(out, "INSERT INTO %c%s%c", quote, table->name, quote);
     for (size_t i = 0; i < table->n_columns; i++)
         fprintf(out, "%s%s", i == 0 ? " (" : ", ", table->columns[i].name);
@@ -425,7 +413,7 @@ static int fill_table(struct lb_aged *aged, const struct lb_aged_table *table, u
     fprintf(out, aged->aging->series, (unsigned long long)to, (unsigned long long)from + 1);
 #pragma GCC diagnostic pop
     fprintf(out, " CROSS JOIN %clb_sample_%s%c AS s ORDER BY g.n DESC", quote, table->name, quote);
-    fclose(out);
+    lb_close_memory(out);
     int r = aged->db->run(aged->conn, sql, err);
     free(sql);
     if (r > 0)
@@ -456,16 +444,16 @@ static int read_links(struct lb_aged *aged, char ***ret_links, size_t *ret_n, st
     int r = query(aged, lb_exploring(aged->db)->links, &rows, err);
     if (r != 0)
         return r;
-    char **links = calloc(2 * rows.n_rows + 1, sizeof *links);
-    for (size_t i = 0; i < 2 * rows.n_rows && links != NULL; i++) {
+    char **links = lb_calloc(2 * rows.n_rows, sizeof *links);
+    for (size_t i = 0; i < 2 * rows.n_rows; i++) {
         struct lb_value value = aged->db->value(aged->conn, i / 2, i % 2);
         links[i] = text_of(&value, '\0');
         if (links[i] == NULL)
-            links[i] = strdup("");
+            links[i] = lb_strdup("");
     }
     *ret_links = links;
     *ret_n = rows.n_rows;
-    return links != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+    return 0;
 }
 
 /* Every table, parents first; no rows, if to is from: the order alone is found. */
@@ -493,7 +481,7 @@ static int fill_tables(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_
         table->order = n_left--; /* the last one has the least */
         idle = 0;
     }
-    for (size_t i = 0; i < 2 * n_links && links != NULL; i++)
+    for (size_t i = 0; i < 2 * n_links; i++)
         free(links[i]);
     free(links);
     return r;
