@@ -4,6 +4,7 @@
 #include "recording.h"
 
 #include "array.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,17 +41,13 @@ static int asks(struct lb_actor *actor, const struct lb_stepped *stepped, struct
     return 0;
 }
 
-static void keep(struct lb_recorded *operation, const struct lb_stepped *stepped, bool *ret_lost)
+static void keep(struct lb_recorded *operation, const struct lb_stepped *stepped)
 {
     struct lb_recorded_statement *kept =
         lb_array_add(&operation->statements, &operation->n, sizeof *kept);
-    if (kept == NULL) {
-        *ret_lost = true;
-        return;
-    }
-    *kept = (struct lb_recorded_statement){.sql = strdup(stepped->sql),
-                                           .params = strdup(stepped->params),
-                                           .rows = strdup(stepped->rows),
+    *kept = (struct lb_recorded_statement){.sql = lb_strdup(stepped->sql),
+                                           .params = lb_strdup(stepped->params),
+                                           .rows = lb_strdup(stepped->rows),
                                            .is_cut = stepped->is_cut,
                                            .answer = stepped->answer,
                                            .in_tx = stepped->in_tx,
@@ -58,7 +55,6 @@ static void keep(struct lb_recorded *operation, const struct lb_stepped *stepped
                                            .session = stepped->session,
                                            .n_rows = stepped->n_rows,
                                            .n_changed = stepped->n_changed};
-    *ret_lost = *ret_lost || kept->sql == NULL || kept->params == NULL || kept->rows == NULL;
 }
 
 static void answered(struct lb_actor *actor, const struct lb_stepped *stepped)
@@ -70,7 +66,7 @@ static void answered(struct lb_actor *actor, const struct lb_stepped *stepped)
     bool is_asked =
         (actor->is_apart && is_setup) || strcmp(stepped->operation, recorder->wanted) == 0;
     if (is_asked)
-        keep(recorder->current, stepped, &recorder->recording->is_lost);
+        keep(recorder->current, stepped);
 }
 
 const struct lb_recorded *lb_recording_find(const struct lb_recording *recording,
@@ -383,7 +379,7 @@ static void ask_types(struct recorder *recorder)
             if (statement->params[0] == '\0' || statement->n_statements > 1 || statement->is_cut)
                 continue;
             db->door_types(recorder->space, statement->sql, types, sizeof types);
-            statement->types = strdup(types);
+            statement->types = lb_strdup(types);
         }
 }
 
@@ -438,25 +434,18 @@ static int close_all(struct recorder *recorder, int rc, struct lb_error *err)
 int lb_recording_make(const struct lb_recording_plan *plan, struct lb_recording **ret_recording,
                       struct lb_error *err)
 {
-    struct recorder *recorder = calloc(1, sizeof *recorder);
-    struct lb_recording *recording = calloc(1, sizeof *recording);
+    struct recorder *recorder = lb_calloc(1, sizeof *recorder);
+    struct lb_recording *recording = lb_calloc(1, sizeof *recording);
     const struct lb_stepper stepper = {.asks = asks, .answered = answered, .arg = recorder};
-    int rc = 0;
-    if (recorder == NULL || recording == NULL) {
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    } else {
-        const struct lb_strategy_plan asked = {
-            .strategy = plan->strategy, .settings = plan->settings, .n_settings = plan->n_settings};
-        recording->strategy = plan->strategy;
-        recording->engine = plan->target->db->name;
-        recording->attempts = lb_strategy_attempts(&asked);
-        recorder->plan = plan;
-        recorder->recording = recording;
-        recorder->next_item = FIRST_ITEM;
-        rc = close_all(recorder, record(recorder, &stepper, err), err);
-    }
-    if (rc == 0 && recording->is_lost)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+    const struct lb_strategy_plan asked = {
+        .strategy = plan->strategy, .settings = plan->settings, .n_settings = plan->n_settings};
+    recording->strategy = plan->strategy;
+    recording->engine = plan->target->db->name;
+    recording->attempts = lb_strategy_attempts(&asked);
+    recorder->plan = plan;
+    recorder->recording = recording;
+    recorder->next_item = FIRST_ITEM;
+    int rc = close_all(recorder, record(recorder, &stepper, err), err);
     free(recorder);
     if (rc == 0)
         *ret_recording = recording;

@@ -44,7 +44,6 @@ struct lb_recording {
     const char *engine; /* as section lines name it */
     struct lb_recorded operations[80];
     size_t n;
-    bool is_lost;      /* out of memory: statements are missing */
     uint32_t attempts; /* of an item at most, as the program says; 0: it does not say */
 };
 

@@ -8,6 +8,7 @@
 
 #include "append.h"
 #include "bytes.h"
+#include "memory.h"
 #include "nearest.h"
 #include "text_clean.h"
 
@@ -411,22 +412,13 @@ void lb_section_statement(struct lb_section_writer *w, size_t sample, size_t i, 
     struct answer answer;
     char *notes_text = NULL, *text = NULL;
     size_t notes_n, n;
-    FILE *notes = open_memstream(&notes_text, &notes_n), *out = open_memstream(&text, &n);
+    FILE *notes = lb_open_memory(&notes_text, &notes_n), *out = lb_open_memory(&text, &n);
     beside(w, sample, i, parts);
     if (sample == LB_RECORDED_REFUSED)
         parts[0] = parts[1] = NULL;
-    if (notes != NULL && out != NULL)
-        render(w, parts, sample, out, notes);
-    if (out != NULL)
-        fclose(out);
-    if (notes != NULL)
-        fclose(notes);
-    if (text == NULL || notes_text == NULL) {
-        w->n_open++;
-        free(text);
-        free(notes_text);
-        return;
-    }
+    render(w, parts, sample, out, notes);
+    lb_close_memory(out);
+    lb_close_memory(notes);
     read_answer(w, parts, decides, &answer);
     w->names_item |= answer.has_item;
     w->has_granted |= answer.has_granted;

@@ -2,6 +2,7 @@
 #include "transcript.h"
 
 #include "guarantee.h"
+#include "memory.h"
 #include "nearest.h"
 #include "section.h"
 #include "text_clean.h"
@@ -214,29 +215,21 @@ static void write_head(struct lb_section_writer *w, FILE *file, const char *path
                         "the length of its lease was not found: it stands as a number somewhere");
 }
 
-int lb_transcript_write(FILE *file, const struct lb_recording *recording, const char *path,
-                        const char *version, size_t *ret_n_open, struct lb_error *err)
+void lb_transcript_write(FILE *file, const struct lb_recording *recording, const char *path,
+                         const char *version, size_t *ret_n_open)
 {
-    struct lb_section_writer *w = calloc(1, sizeof *w);
+    struct lb_section_writer *w = lb_calloc(1, sizeof *w);
     char *text = NULL;
     size_t n = 0;
-    FILE *body = open_memstream(&text, &n);
-    if (w == NULL || body == NULL) {
-        if (body != NULL)
-            fclose(body);
-        free(text);
-        free(w);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    FILE *body = lb_open_memory(&text, &n);
     w->recording = recording;
     w->is_lock = recording->strategy->shape == LB_LOCK;
     w->file = body;
     write_all(w);
-    fclose(body);
+    lb_close_memory(body);
     write_head(w, file, path, version);
     fputs(text, file);
     *ret_n_open = w->n_open;
     free(text);
     free(w);
-    return 0;
 }

@@ -11,7 +11,7 @@
 
 /* path: the program's, for people. *ret_n_open: places where a reader must help: incomplete
  * statements, literals that are not understood, answers that look the same. */
-int lb_transcript_write(FILE *file, const struct lb_recording *recording, const char *path,
-                        const char *version, size_t *ret_n_open, struct lb_error *err);
+void lb_transcript_write(FILE *file, const struct lb_recording *recording, const char *path,
+                         const char *version, size_t *ret_n_open);
 
 #endif

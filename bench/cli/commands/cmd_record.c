@@ -57,8 +57,8 @@ static int write_file(const char *path, const struct lb_recording *recording,
     int rc = lb_output_open(&output, path, err);
     if (rc != 0)
         return rc;
-    rc = lb_transcript_write(output.file, recording, protocol->path,
-                             lb_guest_version(protocol->guest), ret_n_open, err);
+    lb_transcript_write(output.file, recording, protocol->path, lb_guest_version(protocol->guest),
+                        ret_n_open);
     return lb_output_close(&output, rc, err);
 }
 
