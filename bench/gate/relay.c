@@ -2,6 +2,7 @@
 #include "relay.h"
 
 #include "clock.h"
+#include "memory.h"
 #include "relay_folder.h"
 #include "relay_link.h"
 
@@ -185,9 +186,7 @@ static int open_relay(struct lb_relay *relay, struct lb_error *err)
 int lb_relay_new(const struct lb_door *door, const struct lb_relay_hooks *hooks, void *arg,
                  struct lb_relay **ret_relay, struct lb_error *err)
 {
-    struct lb_relay *relay = calloc(1, sizeof *relay);
-    if (relay == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_relay *relay = lb_calloc(1, sizeof *relay);
     relay->server = *door;
     relay->listener = relay->stop = relay->folder.lock = -1;
     relay->frame =

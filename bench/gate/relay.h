@@ -48,7 +48,7 @@ struct lb_relay_hooks {
 };
 
 /* door: how the server is reached. hooks and arg are borrowed. LB_E_UNSUPPORTED: it is to be
- * reached over an encrypted connection only. LB_E_ENV, LB_E_MEMORY. */
+ * reached over an encrypted connection only. LB_E_ENV. */
 int lb_relay_new(const struct lb_door *door, const struct lb_relay_hooks *hooks, void *arg,
                  struct lb_relay **ret_relay, struct lb_error *err);
 /* How the program reaches the relay. */

@@ -2,6 +2,7 @@
 #include "relay_link.h"
 
 #include "clock.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -35,8 +36,8 @@ static bool watch(int epoll, struct lb_relay_link *link, int fd)
 
 struct lb_relay_link *lb_link_new(int fd, uint32_t number, int epoll)
 {
-    struct lb_relay_link *link = calloc(1, sizeof *link);
-    if (link == NULL || !watch(epoll, link, fd)) {
+    struct lb_relay_link *link = lb_calloc(1, sizeof *link);
+    if (!watch(epoll, link, fd)) {
         close(fd);
         free(link);
         return NULL;

@@ -56,7 +56,7 @@ struct lb_link_frame {
     bool has_ended;
 };
 
-/* A link for a client that was accepted; fd is taken. NULL: out of memory. */
+/* A link for a client that was accepted; fd is taken. NULL: it cannot be watched. */
 struct lb_relay_link *lb_link_new(int fd, uint32_t number, int epoll);
 /* Passes on all bytes that can be sent now. */
 void lb_link_advance(struct lb_relay_link *link, struct lb_link_frame *frame);

@@ -1,4 +1,5 @@
 /* What a client sends: requests, and the statements that they execute. See wire.h. */
+#include "memory.h"
 #include "wire.h"
 
 #include <stdio.h>
@@ -81,8 +82,8 @@ static void parse(struct lb_wire_front *front, const struct lb_wire_cutter *mess
     const char *name = lb_wire_string(&body), *text = lb_wire_string(&body);
     struct lb_wire_prepared *prepared = place_prepared(front, name);
     prepared->is_cut = body.has_failed || message->is_cut;
-    prepared->name = strdup(name);
-    prepared->text = strdup(text);
+    prepared->name = lb_strdup(name);
+    prepared->text = lb_strdup(text);
     uint32_t n = lb_wire_number(&body, 2);
     while (prepared->n_types < n && prepared->n_types < LB_WIRE_TYPES && !body.has_failed)
         prepared->types[prepared->n_types++] = lb_wire_number(&body, 4);
@@ -131,11 +132,10 @@ static void bind(struct lb_wire_front *front, const struct lb_wire_cutter *messa
     const struct lb_wire_prepared *prepared = find_prepared(front, statement);
     bool is_whole = !body.has_failed && read_params(&body, prepared, params, sizeof params);
     struct lb_wire_portal *portal = place_portal(front, name);
-    portal->name = strdup(name);
-    portal->text = strdup(prepared != NULL && prepared->text != NULL
-                              ? prepared->text
-                              : "(a statement that was prepared in another way)");
-    portal->params = strdup(params);
+    portal->name = lb_strdup(name);
+    portal->text = lb_strdup(prepared != NULL ? prepared->text
+                                              : "(a statement that was prepared in another way)");
+    portal->params = lb_strdup(params);
     portal->is_cut = !is_whole || message->is_cut || prepared == NULL || prepared->is_cut;
 }
 
@@ -157,11 +157,9 @@ static void execute(struct lb_wire_front *front, const struct lb_wire_cutter *me
     struct lb_wire_body body = lb_wire_body_of(message);
     const struct lb_wire_portal *portal = find_portal(front, lb_wire_string(&body));
     struct lb_wire_request *request = &front->request;
-    bool has_text = portal != NULL && portal->text != NULL;
-    add_text(request, has_text ? portal->text : "(a portal that was opened in another way)",
-             !has_text || portal->is_cut);
-    snprintf(request->params, sizeof request->params, "%s",
-             has_text && portal->params != NULL ? portal->params : "");
+    add_text(request, portal != NULL ? portal->text : "(a portal that was opened in another way)",
+             portal == NULL || portal->is_cut);
+    snprintf(request->params, sizeof request->params, "%s", portal != NULL ? portal->params : "");
 }
 
 static void close_name(struct lb_wire_front *front, const struct lb_wire_cutter *message)

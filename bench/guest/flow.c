@@ -15,6 +15,7 @@
 #include "gated.h"
 
 #include "clock.h"
+#include "memory.h"
 
 #include <assert.h>
 #include <signal.h>
@@ -253,11 +254,9 @@ static int guest_open(struct lb_actor *actor, struct lb_error *err)
     if (atomic_load(&actor->is_cancelled))
         return LB_LOST;
     if (state == NULL)
-        actor->state = state = calloc(1, sizeof *state);
+        actor->state = state = lb_calloc(1, sizeof *state);
     else
         end(actor, 0);
-    if (state == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     snprintf(state->who, sizeof state->who, "worker %s", actor->name);
     state->id = 0;
     state->process = (struct lb_guest_process){.path = plan->strategy->guest->path,
@@ -342,9 +341,7 @@ static int ask_once(const struct lb_strategy_plan *plan, const char *what, struc
 static int guest_setup(struct lb_strategy_plan *plan, struct lb_session *session,
                        struct lb_error *err)
 {
-    struct shared *shared = calloc(1, sizeof *shared);
-    if (shared == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct shared *shared = lb_calloc(1, sizeof *shared);
     shared->engine = session->db->name;
     plan->shared = shared;
     int rc = session->db->door(session->space, &shared->door, err);

@@ -10,6 +10,7 @@
 #include "gated.h"
 
 #include "clock.h"
+#include "memory.h"
 #include "relay.h"
 #include "text_clean.h"
 
@@ -163,11 +164,9 @@ static void put_text(json_t *line, const struct lb_guest_gate *gate, const char 
                      const char *text)
 {
     char *copy = lb_clean_copy(text, strlen(text));
-    if (copy != NULL) {
-        lb_guest_clean(gate->door, copy);
-        hide_literals(copy);
-    }
-    json_object_set_new(line, key, json_string(copy != NULL ? copy : ""));
+    lb_guest_clean(gate->door, copy);
+    hide_literals(copy);
+    json_object_set_new(line, key, json_string(copy));
     free(copy);
 }
 
@@ -178,9 +177,8 @@ static json_t *list_of(const struct lb_guest_gate *gate, const char *params)
     for (const char *p = params; *p != '\0';) {
         size_t n = strcspn(p, "\n");
         char *copy = lb_clean_copy(p, n);
-        if (copy != NULL)
-            lb_guest_clean(gate->door, copy);
-        json_array_append_new(list, json_string(copy != NULL ? copy : ""));
+        lb_guest_clean(gate->door, copy);
+        json_array_append_new(list, json_string(copy));
         free(copy);
         p += n + (p[n] == '\n');
     }
@@ -265,9 +263,7 @@ static const struct lb_relay_hooks stepping = {.asks = step, .answered = stepped
 int lb_guest_gate_open(struct lb_actor *actor, const struct lb_door *door,
                        struct lb_guest_gate **ret_gate, struct lb_error *err)
 {
-    struct lb_guest_gate *gate = calloc(1, sizeof *gate);
-    if (gate == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_guest_gate *gate = lb_calloc(1, sizeof *gate);
     gate->actor = actor;
     gate->door = door;
     snprintf(gate->worker, sizeof gate->worker, "%s", actor->name);

@@ -37,7 +37,7 @@ struct lb_guest_process {
     struct lb_relay *relay; /* is driven while its answer is awaited; NULL: there is none */
 };
 
-/* A process with its pipes; nothing is read yet. 0, LB_E_ENV or LB_E_MEMORY. */
+/* A process with its pipes; nothing is read yet. 0, LB_E_ENV or LB_E_FILE. */
 int lb_guest_spawn(struct lb_guest_process *process, struct lb_error *err);
 /* Writes one line. 0, or what kept it from being read. */
 int lb_guest_send(struct lb_guest_process *process, const json_t *request, uint64_t deadline_ns,
@@ -63,7 +63,7 @@ enum { LB_GUEST_COMMON_OPTIONS = 2 };
 extern const struct lb_option lb_guest_common_options[LB_GUEST_COMMON_OPTIONS];
 
 /* Turns the first line into a strategy. path must outlive it; takes hello over, also on an error.
- * Returns 0, LB_E_FILE or LB_E_MEMORY. */
+ * Returns 0 or LB_E_FILE. */
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
                   struct lb_error *err);
 /* Reads the first line of a process. */

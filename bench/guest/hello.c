@@ -1,6 +1,7 @@
 /* The first line of a program, as a strategy's descriptor: see guest.h. */
 #include "guest_process.h"
 
+#include "memory.h"
 #include "nearest.h"
 
 #include <errno.h>
@@ -392,11 +393,7 @@ static int read_attributes(struct lb_guest *guest, struct lb_error *err)
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
                   struct lb_error *err)
 {
-    struct lb_guest *guest = calloc(1, sizeof *guest);
-    if (guest == NULL) {
-        json_decref(hello);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    struct lb_guest *guest = lb_calloc(1, sizeof *guest);
     guest->path = path;
     guest->hello = hello;
     guest->strategy = (struct lb_strategy){.origin = "", .changed = lb_no_changes, .guest = guest};

@@ -3,6 +3,7 @@
 
 #include "carrier.h"
 #include "clock.h"
+#include "memory.h"
 #include "order.h"
 #include "relay.h"
 #include "text_clean.h"
@@ -62,8 +63,6 @@ int lb_guest_spawn(struct lb_guest_process *process, struct lb_error *err)
     for (size_t i = 0; i < 8 && error == 0; i += 2)
         error = pipe2(fds + i, O_CLOEXEC) == 0 ? 0 : errno;
     char **environment = lb_stray_environment(process->mark);
-    if (environment == NULL)
-        error = ENOMEM;
     pid_t parent = getpid(), pid = error == 0 ? fork() : -1;
     if (pid == 0)
         become(process->path, environment, in, out, errors, report[WRITE_END], parent);
@@ -299,12 +298,8 @@ static int grow(struct lb_guest_process *process, const char *what, struct lb_er
     if (process->room >= LB_GUEST_LINE)
         return lb_guest_fail(process, LB_E_FILE, what, err, "its line is longer than %d bytes",
                              LB_GUEST_LINE);
-    size_t room = process->room == 0 ? FIRST : process->room * 2;
-    char *grown = realloc(process->text, room);
-    if (grown == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    process->text = grown;
-    process->room = room;
+    process->room = process->room == 0 ? FIRST : process->room * 2;
+    process->text = lb_realloc(process->text, process->room, 1);
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "strays.h"
 
 #include "clock.h"
+#include "memory.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -31,12 +32,11 @@ char **lb_stray_environment(const char *mark)
     size_t n = 0, n_name = strcspn(mark, "=") + 1, used = 0;
     while (environ[n] != NULL)
         n++;
-    char **copy = calloc(n + 2, sizeof *copy);
-    for (size_t i = 0; i < n && copy != NULL; i++)
+    char **copy = lb_calloc(n + 2, sizeof *copy);
+    for (size_t i = 0; i < n; i++)
         if (strncmp(environ[i], mark, n_name) != 0)
             copy[used++] = environ[i];
-    if (copy != NULL)
-        copy[used] = (char *)(uintptr_t)mark;
+    copy[used] = (char *)(uintptr_t)mark;
     return copy;
 }
 

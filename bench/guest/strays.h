@@ -9,8 +9,7 @@ enum { LB_STRAY_MARK = 80 };
 
 /* Writes a setting of the environment that no other command's programs have: "NAME=value". */
 void lb_stray_mark(char *mark, size_t size);
-/* The environment of this process with mark in it, for execve. Free it; its texts are borrowed.
- * NULL: out of memory. */
+/* The environment of this process with mark in it, for execve. Free it; its texts are borrowed. */
 char **lb_stray_environment(const char *mark);
 /* Kills what has this mark in the environment that it was started with. */
 void lb_stray_end(const char *mark);
