@@ -7,6 +7,7 @@
 #include "mpi_link.h"
 
 #include "clock.h"
+#include "memory.h"
 
 #include <mpi.h>
 #include <stdlib.h>
@@ -46,9 +47,9 @@ static int send_bytes(struct lb_link *link, uint32_t to, const void *bytes, size
 {
     struct mpi_link *mpi = (struct mpi_link *)(void *)link;
     drop_sent(mpi);
-    struct sending *one = n <= MOST_BYTES ? malloc(sizeof *one + n) : NULL;
-    if (one == NULL)
+    if (n > MOST_BYTES)
         return -1;
+    struct sending *one = lb_malloc(sizeof *one + n);
     memcpy(one->bytes, bytes, n);
     if (MPI_Isend(one->bytes, (int)n, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &one->request) !=
         MPI_SUCCESS) {
@@ -70,9 +71,7 @@ static bool receive_bytes(struct lb_link *link, uint32_t *ret_from, void **ret_b
     if (MPI_Iprobe(MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &there, &status) != MPI_SUCCESS || !there ||
         MPI_Get_count(&status, MPI_BYTE, &n) != MPI_SUCCESS)
         return false;
-    void *bytes = malloc((size_t)n + 1);
-    if (bytes == NULL)
-        return false;
+    void *bytes = lb_malloc((size_t)n + 1);
     if (MPI_Recv(bytes, n, MPI_BYTE, status.MPI_SOURCE, TAG, MPI_COMM_WORLD, &status) !=
         MPI_SUCCESS) {
         free(bytes);
@@ -86,10 +85,8 @@ static bool receive_bytes(struct lb_link *link, uint32_t *ret_from, void **ret_b
 
 struct lb_link *lb_mpi_link_new(_Atomic uint64_t *beats)
 {
-    struct mpi_link *mpi = calloc(1, sizeof *mpi);
+    struct mpi_link *mpi = lb_calloc(1, sizeof *mpi);
     int rank = 0, n = 1;
-    if (mpi == NULL)
-        return NULL;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &n);

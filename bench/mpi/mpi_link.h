@@ -7,7 +7,7 @@
 
 #include <stdatomic.h>
 
-/* MPI was initialised. beats grows whenever the rank looks for messages. NULL: out of memory. */
+/* MPI was initialised. beats grows whenever the rank looks for messages. */
 struct lb_link *lb_mpi_link_new(_Atomic uint64_t *beats);
 /* Waits until what was sent has left, for a second at most. */
 void lb_mpi_link_free(struct lb_link *link);

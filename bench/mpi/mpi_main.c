@@ -7,6 +7,7 @@
  */
 #include "cli.h"
 #include "follow.h"
+#include "memory.h"
 #include "mpi_link.h"
 #include "peers.h"
 #include "run.h"
@@ -42,10 +43,8 @@ static bool is_help(int argc, char **argv)
 static char **multiply(int argc, char **argv, uint32_t n_ranks)
 {
     static const char name[] = "--workers-per-rank";
-    char **copy = calloc((size_t)argc + 2, sizeof *copy);
+    char **copy = lb_calloc((size_t)argc + 2, sizeof *copy);
     int n = 0;
-    if (copy == NULL)
-        return NULL;
     for (int i = 0; i < argc; i++) {
         const char *value = NULL;
         if (strcmp(argv[i], name) == 0 && i + 1 < argc)
@@ -58,14 +57,14 @@ static char **multiply(int argc, char **argv, uint32_t n_ranks)
         }
         char *end = NULL;
         unsigned long each = strtoul(value, &end, 10);
-        if (*value < '0' || *value > '9' || *end != '\0' || each < 1 || each > 1000000 ||
-            asprintf(&copy[n++], "--workers=%lu", each * n_ranks) < 0) {
+        if (*value < '0' || *value > '9' || *end != '\0' || each < 1 || each > 1000000) {
             fprintf(stderr,
                     "lockbench: option --workers-per-rank: '%s' is not a number from 1 on\n",
                     value);
             free(copy);
             return NULL;
         }
+        copy[n++] = lb_format("--workers=%lu", each * n_ranks);
     }
     return copy;
 }
@@ -73,21 +72,18 @@ static char **multiply(int argc, char **argv, uint32_t n_ranks)
 static int lead(struct lb_link *link, struct shared *shared, int argc, char **argv)
 {
     struct lb_error err;
-    int status = LB_EXIT_USAGE;
     static const char *const apart[] = {"explore", "experiment"};
     char **copy = multiply(argc, argv, link->n_ranks);
-    int rc = copy != NULL ? lb_run_lead(link, shared->uri, sizeof shared->uri, &err) : 0;
-    for (size_t i = 0; i < sizeof apart / sizeof apart[0] && rc == 0 && copy != NULL; i++)
+    if (copy == NULL)
+        return LB_EXIT_USAGE;
+    int rc = lb_run_lead(link, shared->uri, sizeof shared->uri, &err);
+    for (size_t i = 0; i < sizeof apart / sizeof apart[0] && rc == 0; i++)
         if (argc > 1 && link->n_ranks > 1 && strcmp(argv[1], apart[i]) == 0)
             rc = lb_fail(&err, LB_E_USAGE, "%s is not offered with several ranks: use lockbench %s",
                          apart[i], apart[i]);
-    if (rc != 0)
-        status = (int)lb_cli_complain(&err);
-    else if (copy != NULL)
-        for (argc = 0; copy[argc] != NULL;)
-            argc++;
-    if (rc == 0 && copy != NULL)
-        status = (int)lb_cli_main(argc, copy);
+    for (argc = 0; copy[argc] != NULL;)
+        argc++;
+    int status = (int)(rc != 0 ? lb_cli_complain(&err) : lb_cli_main(argc, copy));
     free(copy);
     return status;
 }
@@ -99,10 +95,6 @@ static int be_rank(struct shared *shared, int argc, char **argv)
     if (MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
         return LB_EXIT_ENVIRONMENT;
     struct lb_link *link = lb_mpi_link_new(&shared->beats);
-    if (link == NULL) {
-        fputs("lockbench: out of memory\n", stderr);
-        return LB_EXIT_ENVIRONMENT;
-    }
     atomic_store(&shared->rank, link->rank);
     atomic_store(&shared->n_ranks, link->n_ranks);
     bool is_whole = true;
@@ -211,7 +203,7 @@ int main(int argc, char **argv)
     char **copies = lb_title_take(argc, argv);
     struct shared *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (copies == NULL || shared == MAP_FAILED) {
+    if (shared == MAP_FAILED) {
         fputs("lockbench: out of memory\n", stderr);
         return LB_EXIT_ENVIRONMENT;
     }
