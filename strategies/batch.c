@@ -9,6 +9,7 @@
  * ended, the number of items means all of them, and with any other number the outcome of each item
  * is unknown. It would be wrong to take the batch for done, and as wrong to take it for refused.
  */
+#include "memory.h"
 #include "ordinary.h"
 
 #include <stdlib.h>
@@ -32,22 +33,17 @@ struct lb_batch_memory {
 int lb_batch_init(struct lb_batch *batch, uint32_t room, struct lb_error *err)
 {
     static const size_t both = sizeof "{\"id\":,\"token\":},";
-    struct lb_batch_memory *memory = calloc(1, sizeof *memory);
-    *batch = (struct lb_batch){.memory = memory};
-    batch->items = malloc(room * sizeof *batch->items);
-    batch->answers = malloc(room);
-    if (memory != NULL) {
-        batch->others = memory->others;
-        memory->by_id = malloc(room * sizeof *memory->by_id);
-        memory->ids = malloc(room * (DIGITS + 1) + 2);
-        memory->tokens = malloc(room * (DIGITS + 1) + 2);
-        memory->both = malloc(room * (2 * DIGITS + both) + 2);
-    }
-    if (memory != NULL && batch->items != NULL && batch->answers != NULL && memory->by_id != NULL &&
-        memory->ids != NULL && memory->tokens != NULL && memory->both != NULL)
-        return 0;
-    lb_batch_release(batch);
-    return lb_fail(err, LB_E_MEMORY, "out of memory for a batch of %u items", room);
+    struct lb_batch_memory *memory = lb_calloc(1, sizeof *memory);
+    (void)err;
+    *batch = (struct lb_batch){.memory = memory,
+                               .items = lb_malloc(room * sizeof *batch->items),
+                               .answers = lb_malloc(room),
+                               .others = memory->others};
+    memory->by_id = lb_malloc(room * sizeof *memory->by_id);
+    memory->ids = lb_malloc(room * (DIGITS + 1) + 2);
+    memory->tokens = lb_malloc(room * (DIGITS + 1) + 2);
+    memory->both = lb_malloc(room * (2 * DIGITS + both) + 2);
+    return 0;
 }
 
 void lb_batch_release(struct lb_batch *batch)

@@ -404,12 +404,10 @@ static int batch_of_one(struct lb_actor *actor, struct lb_item *item, enum lb_se
                         struct lb_error *err)
 {
     struct lb_batch batch;
-    int r = lb_batch_init(&batch, 1, err);
-    if (r != 0)
-        return r;
+    lb_batch_init(&batch, 1, err);
     batch.items[0] = item;
     batch.n = 1;
-    r = lb_ordinary_batch(actor, name, &batch, err);
+    int r = lb_ordinary_batch(actor, name, &batch, err);
     if (r == LB_OK)
         r = batch.answers[0];
     lb_batch_release(&batch);

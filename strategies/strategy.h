@@ -64,6 +64,7 @@ struct lb_batch {
     struct lb_batch_memory *memory; /* private */
 };
 
+/* Cannot fail: 0. */
 int lb_batch_init(struct lb_batch *batch, uint32_t room, struct lb_error *err);
 void lb_batch_release(struct lb_batch *batch); /* zeroed ones too */
 /* For who fills the answers by ids: begin once the items are in it (none was reached), then reach
