@@ -23,8 +23,7 @@ const struct lb_strategy lb_strategy_advisory_claim = {
                               NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_ADVISORY,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_RECOVERY),
     .twin = "advisory-no-recheck",
     .flow = &lb_ordinary_flow,
 };

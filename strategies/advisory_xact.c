@@ -17,15 +17,11 @@ const struct lb_strategy lb_strategy_advisory_xact = {
     .ends_with_session = true,
     .is_shared_capable = true,
     .needs = LB_CAP_ADVISORY_XACT,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
-              LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_SESSION_LOCK,
     .twin = "advisory-session",
     .options =
         (const struct lb_option[]){
-            {.name = "wait",
-             .default_value = "block",
-             .choices = (const char *const[]){"block", "try", NULL},
-             .help = "wait in the server's queue, or ask and poll"},
+            LB_OPTION_WAIT,
             {0},
         },
     .flow = &lb_ordinary_flow,

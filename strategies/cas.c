@@ -19,8 +19,7 @@ const struct lb_strategy lb_strategy_cas = {
                                      "with the version in its condition; the table is lockbench's",
                                      NULL},
     .shape = LB_QUEUE,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "naive-claim",
     .options =
         (const struct lb_option[]){

@@ -17,8 +17,7 @@ const struct lb_strategy lb_strategy_complete_by_id = {
     .shape = LB_QUEUE,
     .is_control = true,
     .is_lease = true,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_RECOVERY),
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_OWNER_RELEASE,
@@ -29,11 +28,7 @@ const struct lb_strategy lb_strategy_complete_by_id = {
     .twin = "lease-queue",
     .options =
         (const struct lb_option[]){
-            {.name = "ends",
-             .default_value = "each",
-             .choices = (const char *const[]){"each", "batch", NULL},
-             .help =
-                 "items of a claim are ended, and renewed, one by one, or all by one statement"},
+            LB_OPTION_ENDS,
             {0},
         },
     .flow = &lb_ordinary_flow,

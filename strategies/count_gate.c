@@ -14,7 +14,7 @@ const struct lb_strategy lb_strategy_count_gate = {
     .shape = LB_LOCK,
     .is_control = true,
     .is_capacity_capable = true,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_LOCK,
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_EXCLUSIVE,

@@ -25,8 +25,8 @@ const struct lb_strategy lb_strategy_fifo_poll_safe = {
     .shape = LB_LOCK,
     .is_shared_capable = true,
     .is_capacity_capable = true,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
-              LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PROGRESS),
+    .claims =
+        LB_CLAIMS_LOCK | LB_G_BIT(LB_G_FENCED) | LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PROGRESS),
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_EXCLUSIVE,

@@ -16,8 +16,7 @@ const struct lb_strategy lb_strategy_for_update = {
     .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .needs = LB_CAP_ROW_LOCK,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "skip-locked",
     .flow = &lb_ordinary_flow,
 };

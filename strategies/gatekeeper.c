@@ -32,8 +32,7 @@ const struct lb_strategy lb_strategy_gatekeeper = {
             NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_ADVISORY,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "gatekeeper-early",
     .options =
         (const struct lb_option[]){

@@ -34,8 +34,7 @@ const struct lb_strategy lb_strategy_lease_attempts = {
             NULL},
     .shape = LB_QUEUE,
     .is_lease = true,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY) |
+    .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY) |
               LB_G_BIT(LB_G_ATTEMPTS),
     .breaks =
         (const struct lb_break[]){

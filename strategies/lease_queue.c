@@ -24,21 +24,13 @@ const struct lb_strategy lb_strategy_lease_queue = {
                               NULL},
     .shape = LB_QUEUE,
     .is_lease = true,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_RECOVERY),
     .twin = "complete-by-id",
     .options =
         (const struct lb_option[]){
             LB_OPTION_RECURRING,
-            {.name = "done",
-             .default_value = "keep",
-             .choices = (const char *const[]){"keep", "delete", NULL},
-             .help = "what becomes of completed items; reset-all and recurring=yes need keep"},
-            {.name = "ends",
-             .default_value = "each",
-             .choices = (const char *const[]){"each", "batch", NULL},
-             .help =
-                 "items of a claim are ended, and renewed, one by one, or all by one statement"},
+            LB_OPTION_DONE,
+            LB_OPTION_ENDS,
             {0},
         },
     .flow = &lb_ordinary_flow,

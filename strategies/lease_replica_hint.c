@@ -15,8 +15,7 @@ const struct lb_strategy lb_strategy_lease_replica_hint = {
     .is_lease = true,
     .keeps_fence = true,
     .needs = LB_CAP_REPLICA,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
-              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_LEASE,
     .twin = "lease-replica-look",
     .flow = &lb_ordinary_flow,
 };

@@ -21,8 +21,7 @@ const struct lb_strategy lb_strategy_lease_replica_look = {
     .is_control = true,
     .is_lease = true,
     .needs = LB_CAP_REPLICA,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
-              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_LEASE,
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_EXCLUSIVE,

@@ -34,8 +34,7 @@ const struct lb_strategy lb_strategy_lease_update = {
             "the node's sleep between two rounds is the scenario's (--poll)", NULL},
     .shape = LB_LOCK,
     .is_lease = true,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
-              LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_SESSION_LOCK,
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_PROGRESS,

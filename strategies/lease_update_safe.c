@@ -19,8 +19,7 @@ const struct lb_strategy lb_strategy_lease_update_safe = {
     .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_lease = true,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FENCED) |
-              LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_LEASE,
     .twin = "lease-update",
     .flow = &lb_ordinary_flow,
 };

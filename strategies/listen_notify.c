@@ -88,8 +88,7 @@ const struct lb_strategy lb_strategy_listen_notify = {
                               NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_LISTEN_NOTIFY | LB_CAP_SKIP_LOCKED,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "skip-locked",
     .options =
         (const struct lb_option[]){

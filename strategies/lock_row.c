@@ -19,7 +19,7 @@ const struct lb_strategy lb_strategy_lock_row = {
             "resource alone",
             "insert_form=ignore is an addition for engines that can insert without an error", NULL},
     .shape = LB_LOCK,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_LOCK,
     .by_hand = "delete the dead owner's row",
     .twin = "lease-upsert",
     .options =

@@ -41,8 +41,7 @@ const struct lb_strategy lb_strategy_merge_table_lock = {
             "recover are additions",
             NULL},
     .shape = LB_QUEUE,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FIFO),
+    .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_FIFO),
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_NO_LOSS,

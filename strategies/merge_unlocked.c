@@ -14,7 +14,7 @@ const struct lb_strategy lb_strategy_merge_unlocked = {
     .shape = LB_QUEUE,
     .is_control = true,
     .needs = LB_CAP_MERGE,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),
+    .claims = LB_CLAIMS_ITEMS,
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_NO_DUPLICATE,

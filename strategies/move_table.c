@@ -15,8 +15,7 @@ const struct lb_strategy lb_strategy_move_table = {
                                      "priorities and recurring tasks are left out",
                                      NULL},
     .shape = LB_QUEUE,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "skip-locked",
     .flow = &lb_ordinary_flow,
 };

@@ -16,7 +16,7 @@ const struct lb_strategy lb_strategy_naive_claim = {
     .changed = lb_no_changes,
     .shape = LB_QUEUE,
     .is_control = true,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),
+    .claims = LB_CLAIMS_ITEMS,
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_NO_DUPLICATE,

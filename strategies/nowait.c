@@ -45,8 +45,7 @@ const struct lb_strategy lb_strategy_nowait = {
             "recover, offset and recurring are additions",
             NULL},
     .shape = LB_QUEUE,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_OWNED_ITEMS,
     .options =
         (const struct lb_option[]){
             {.name = "form",

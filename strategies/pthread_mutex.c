@@ -91,8 +91,7 @@ const struct lb_strategy lb_strategy_pthread_mutex = {
     .shape = LB_LOCK,
     .is_control = true,
     .no_database = true,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
-              LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_SESSION_LOCK,
     .twin = "none",
     .flow = &flow,
 };

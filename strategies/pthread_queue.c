@@ -220,8 +220,7 @@ const struct lb_strategy lb_strategy_pthread_queue = {
     .shape = LB_QUEUE,
     .is_control = true,
     .no_database = true,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_FIFO),
+    .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_FIFO),
     .flow = &flow,
     .operations = 1u << LB_S_COMPLETE | 1u << LB_S_ERROR | 1u << LB_S_FREE |
                   1u << LB_S_CLEAR_ERROR | 1u << LB_S_CLEAR_ALL_ERRORS | 1u << LB_S_RESET_ALL |

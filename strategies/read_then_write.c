@@ -12,7 +12,7 @@ const struct lb_strategy lb_strategy_read_then_write = {
     .changed = lb_no_changes,
     .shape = LB_LOCK,
     .is_control = true,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_LOCK,
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_EXCLUSIVE,

@@ -18,8 +18,7 @@ const struct lb_strategy lb_strategy_row_lock = {
     .shape = LB_LOCK,
     .ends_with_session = true,
     .needs = LB_CAP_ROW_LOCK,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
-              LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_SESSION_LOCK,
     .breaks =
         (const struct lb_break[]){
             LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others"),

@@ -15,7 +15,7 @@ const struct lb_strategy lb_strategy_row_lock_nowait = {
     .shape = LB_LOCK,
     .ends_with_session = true,
     .needs = LB_CAP_NOWAIT,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_LOCK | LB_G_BIT(LB_G_RECOVERY),
     .breaks =
         (const struct lb_break[]){
             LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others"),

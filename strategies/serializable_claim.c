@@ -14,7 +14,7 @@ const struct lb_strategy lb_strategy_serializable_claim = {
                                      NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_SERIALIZABLE_RETRY,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),
+    .claims = LB_CLAIMS_ITEMS,
     .twin = "naive-claim",
     .isolation = LB_ISO_SERIALIZABLE,
     .flow = &lb_ordinary_flow,

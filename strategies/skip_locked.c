@@ -43,8 +43,7 @@ const struct lb_strategy lb_strategy_skip_locked = {
             "status for completed and pending records, and no period",
             "form=eq, any and in are others' ways to say the same", NULL},
     .shape = LB_QUEUE,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_OWNED_ITEMS,
     .breaks =
         (const struct lb_break[]){
             {.guarantee = LB_G_BOUNDED_CLAIM,
@@ -63,10 +62,7 @@ const struct lb_strategy lb_strategy_skip_locked = {
              .choices = (const char *const[]){"cte", "eq", "any", "in", "update", NULL},
              .help = "how the sub-select is tied to the UPDATE"},
             LB_OPTION_RECURRING,
-            {.name = "done",
-             .default_value = "keep",
-             .choices = (const char *const[]){"keep", "delete", NULL},
-             .help = "what becomes of completed items; reset-all and recurring=yes need keep"},
+            LB_OPTION_DONE,
             {.name = "ends",
              .default_value = "each",
              .choices = (const char *const[]){"each", "batch", NULL},

@@ -20,8 +20,7 @@ const struct lb_strategy lb_strategy_skip_locked_hold = {
                                      NULL},
     .shape = LB_QUEUE,
     .needs = LB_CAP_SKIP_LOCKED,
-    .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM) |
-              LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_RECOVERY),
     .twin = "skip-locked",
     .breaks =
         (const struct lb_break[]){

@@ -14,7 +14,7 @@ const struct lb_strategy lb_strategy_slots = {
     .shape = LB_LOCK,
     .ends_with_session = true,
     .is_capacity_capable = true,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_LOCK,
     .breaks =
         (const struct lb_break[]){
             LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others"),

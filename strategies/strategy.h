@@ -258,6 +258,16 @@ struct lb_break {
     const char *topologies; /* of servers, "galera", see lb_db.facts; NULL: any, and none */
 };
 
+/* What several descriptors claim. */
+enum {
+    LB_CLAIMS_LOCK = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    LB_CLAIMS_SESSION_LOCK = LB_CLAIMS_LOCK | LB_G_BIT(LB_G_PROGRESS) | LB_G_BIT(LB_G_RECOVERY),
+    LB_CLAIMS_LEASE = LB_CLAIMS_SESSION_LOCK | LB_G_BIT(LB_G_FENCED),
+    LB_CLAIMS_ITEMS =
+        LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) | LB_G_BIT(LB_G_BOUNDED_CLAIM),
+    LB_CLAIMS_OWNED_ITEMS = LB_CLAIMS_ITEMS | LB_G_BIT(LB_G_OWNER_RELEASE)
+};
+
 /* Rows that several descriptors have. */
 #define LB_BREAKS_ON_GALERA(reason)                                                                \
     {                                                                                              \
@@ -269,6 +279,24 @@ struct lb_break {
         .name = "recurring", .default_value = "no",                                                \
         .choices = (const char *const[]){"no", "yes", NULL},                                       \
         .help = "complete items are due again after the scenario's period"                         \
+    }
+#define LB_OPTION_DONE                                                                             \
+    {                                                                                              \
+        .name = "done", .default_value = "keep",                                                   \
+        .choices = (const char *const[]){"keep", "delete", NULL},                                  \
+        .help = "what becomes of completed items; reset-all and recurring=yes need keep"           \
+    }
+#define LB_OPTION_ENDS                                                                             \
+    {                                                                                              \
+        .name = "ends", .default_value = "each",                                                   \
+        .choices = (const char *const[]){"each", "batch", NULL},                                   \
+        .help = "items of a claim are ended, and renewed, one by one, or all by one statement"     \
+    }
+#define LB_OPTION_WAIT                                                                             \
+    {                                                                                              \
+        .name = "wait", .default_value = "block",                                                  \
+        .choices = (const char *const[]){"block", "try", NULL},                                    \
+        .help = "wait in the server's queue, or ask and poll"                                      \
     }
 
 /* Guarantees that every strategy with committed grants breaks if an acknowledged commit is lost.

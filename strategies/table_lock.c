@@ -16,8 +16,7 @@ const struct lb_strategy lb_strategy_table_lock = {
                                      NULL},
     .shape = LB_LOCK,
     .ends_with_session = true,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE) | LB_G_BIT(LB_G_PROGRESS) |
-              LB_G_BIT(LB_G_RECOVERY),
+    .claims = LB_CLAIMS_SESSION_LOCK,
     .twin = "row-lock",
     .options =
         (const struct lb_option[]){

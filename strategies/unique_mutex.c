@@ -15,7 +15,7 @@ const struct lb_strategy lb_strategy_unique_mutex = {
                                      "in hand; the table is lockbench's",
                                      NULL},
     .shape = LB_LOCK,
-    .claims = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_OWNER_RELEASE),
+    .claims = LB_CLAIMS_LOCK,
     .by_hand = "end the dead owner's row",
     .twin = "lock-row",
     .flow = &lb_ordinary_flow,
