@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "memory.h"
+#include "nearest.h"
 #include "relay_folder.h"
 #include "relay_link.h"
 
@@ -40,43 +41,19 @@ struct lb_relay {
 /* --- its address --- */
 
 /* Settings that concern the way to the server, and not the session. */
-static bool is_of_the_way(const char *setting, size_t n)
-{
-    static const char *const keys[] = {"host",
-                                       "hostaddr",
-                                       "port",
-                                       "sslmode",
-                                       "sslrootcert",
-                                       "sslcert",
-                                       "sslkey",
-                                       "sslcrl",
-                                       "gssencmode",
-                                       "sslsni",
-                                       "sslnegotiation",
-                                       "sslcertmode",
-                                       "sslcrldir",
-                                       "sslpassword",
-                                       "channel_binding",
-                                       "ssl_min_protocol_version",
-                                       "krbsrvname",
-                                       "sslcompression",
-                                       "ssl_max_protocol_version",
-                                       "target_session_attrs",
-                                       "requirepeer"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strlen(keys[i]) == n && strncmp(keys[i], setting, n) == 0)
-            return true;
-    return false;
-}
+static const char of_the_way[] =
+    "host,hostaddr,port,sslmode,sslrootcert,sslcert,sslkey,sslcrl,gssencmode,sslsni,"
+    "sslnegotiation,sslcertmode,sslcrldir,sslpassword,channel_binding,ssl_min_protocol_version,"
+    "krbsrvname,sslcompression,ssl_max_protocol_version,target_session_attrs,requirepeer";
+static const char encrypted_only[] =
+    "sslmode=require,sslmode=verify-ca,sslmode=verify-full,channel_binding=require";
 
-static bool is_encrypted_only(const char *setting, size_t n)
+/* Is text, of n bytes, one of the list? */
+static bool is_one(const char *text, size_t n, const char *list)
 {
-    static const char *const said[] = {"sslmode=require", "sslmode=verify-ca",
-                                       "sslmode=verify-full", "channel_binding=require"};
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
-        if (strlen(said[i]) == n && strncmp(said[i], setting, n) == 0)
-            return true;
-    return false;
+    char copy[40]; /* longer than all of them */
+    snprintf(copy, sizeof copy, "%.*s", (int)n, text);
+    return lb_is_listed(copy, list);
 }
 
 /* The server's URI with the relay's address. */
@@ -99,13 +76,13 @@ static int write_uri(struct lb_relay *relay, struct lb_error *err)
                               relay->own.port);
     for (const char *s = path + n_path; *s != '\0' && n < size;) {
         size_t length = strcspn(++s, "&");
-        if (is_encrypted_only(s, length))
+        if (is_one(s, length, encrypted_only))
             return lb_fail(err, LB_E_UNSUPPORTED,
                            "the gate has no encrypted connection to the server, and %.*s asks for "
                            "one: without --trace, and without the faults cut and slow, the program "
                            "connects by itself",
                            (int)length, s);
-        if (!is_of_the_way(s, strcspn(s, "=&")))
+        if (!is_one(s, strcspn(s, "=&"), of_the_way))
             n += (size_t)snprintf(uri + n, size - n, "&%.*s", (int)length, s);
         s += length;
     }

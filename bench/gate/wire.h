@@ -61,21 +61,17 @@ struct lb_wire_request {
     bool awaits_ready;           /* its answer ends with ReadyForQuery, */
 };                               /* or else with the answers of all its statements */
 
-struct lb_wire_prepared {
-    char *name, *text;
-    uint32_t types[LB_WIRE_TYPES];
+/* A prepared statement, or a portal. */
+struct lb_wire_named {
+    char *name, *text;             /* NULL: the place is free */
+    char *params;                  /* of a portal: as a request's */
+    uint32_t types[LB_WIRE_TYPES]; /* of a prepared statement */
     uint32_t n_types;
     bool is_cut;
 };
 
-struct lb_wire_portal {
-    char *name, *text, *params;
-    bool is_cut;
-};
-
 struct lb_wire_front {
-    struct lb_wire_prepared prepared[LB_WIRE_NAMES];
-    struct lb_wire_portal portals[LB_WIRE_PORTALS];
+    struct lb_wire_named prepared[LB_WIRE_NAMES], portals[LB_WIRE_PORTALS];
     uint32_t n_prepared, n_portals, next_prepared, next_portal;
     struct lb_wire_request request; /* the one that is being read */
 };

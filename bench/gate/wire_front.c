@@ -8,70 +8,39 @@
 
 /* --- what has a name --- */
 
-static struct lb_wire_prepared *find_prepared(struct lb_wire_front *front, const char *name)
+static struct lb_wire_named *find(struct lb_wire_named *at, uint32_t n, const char *name)
 {
-    for (uint32_t i = 0; i < front->n_prepared; i++)
-        if (front->prepared[i].name != NULL && strcmp(front->prepared[i].name, name) == 0)
-            return &front->prepared[i];
+    for (uint32_t i = 0; i < n; i++)
+        if (at[i].name != NULL && strcmp(at[i].name, name) == 0)
+            return &at[i];
     return NULL;
 }
 
-static struct lb_wire_portal *find_portal(struct lb_wire_front *front, const char *name)
+static void forget(struct lb_wire_named *named)
 {
-    for (uint32_t i = 0; i < front->n_portals; i++)
-        if (front->portals[i].name != NULL && strcmp(front->portals[i].name, name) == 0)
-            return &front->portals[i];
-    return NULL;
+    free(named->name);
+    free(named->text);
+    free(named->params);
+    *named = (struct lb_wire_named){.name = NULL};
 }
 
-static void forget_prepared(struct lb_wire_prepared *prepared)
+/* Returns an empty place for the name: its own, a free one, or else the oldest. */
+static struct lb_wire_named *place(struct lb_wire_named *at, uint32_t *n, uint32_t most,
+                                   uint32_t *next, const char *name)
 {
-    free(prepared->name);
-    free(prepared->text);
-    *prepared = (struct lb_wire_prepared){.name = NULL};
-}
-
-static void forget_portal(struct lb_wire_portal *portal)
-{
-    free(portal->name);
-    free(portal->text);
-    free(portal->params);
-    *portal = (struct lb_wire_portal){.name = NULL};
-}
-
-/* Returns a slot for the name: its own, a free one, or else the oldest. */
-static uint32_t place(uint32_t *n, uint32_t most, uint32_t *next)
-{
-    if (*n < most)
-        return (*n)++;
-    uint32_t at = *next;
-    *next = (at + 1) % most;
-    return at;
-}
-
-static struct lb_wire_prepared *place_prepared(struct lb_wire_front *front, const char *name)
-{
-    struct lb_wire_prepared *prepared = find_prepared(front, name);
-    for (uint32_t i = 0; i < front->n_prepared && prepared == NULL; i++)
-        if (front->prepared[i].name == NULL)
-            prepared = &front->prepared[i];
-    if (prepared == NULL)
-        prepared =
-            &front->prepared[place(&front->n_prepared, LB_WIRE_NAMES, &front->next_prepared)];
-    forget_prepared(prepared);
-    return prepared;
-}
-
-static struct lb_wire_portal *place_portal(struct lb_wire_front *front, const char *name)
-{
-    struct lb_wire_portal *portal = find_portal(front, name);
-    for (uint32_t i = 0; i < front->n_portals && portal == NULL; i++)
-        if (front->portals[i].name == NULL)
-            portal = &front->portals[i];
-    if (portal == NULL)
-        portal = &front->portals[place(&front->n_portals, LB_WIRE_PORTALS, &front->next_portal)];
-    forget_portal(portal);
-    return portal;
+    struct lb_wire_named *named = find(at, *n, name);
+    for (uint32_t i = 0; i < *n && named == NULL; i++)
+        if (at[i].name == NULL)
+            named = &at[i];
+    if (named == NULL && *n < most) {
+        named = &at[(*n)++];
+    } else if (named == NULL) {
+        named = &at[*next];
+        *next = (*next + 1) % most;
+    }
+    forget(named);
+    named->name = lb_strdup(name);
+    return named;
 }
 
 /* --- messages --- */
@@ -80,9 +49,9 @@ static void parse(struct lb_wire_front *front, const struct lb_wire_cutter *mess
 {
     struct lb_wire_body body = lb_wire_body_of(message);
     const char *name = lb_wire_string(&body), *text = lb_wire_string(&body);
-    struct lb_wire_prepared *prepared = place_prepared(front, name);
+    struct lb_wire_named *prepared =
+        place(front->prepared, &front->n_prepared, LB_WIRE_NAMES, &front->next_prepared, name);
     prepared->is_cut = body.has_failed || message->is_cut;
-    prepared->name = lb_strdup(name);
     prepared->text = lb_strdup(text);
     uint32_t n = lb_wire_number(&body, 2);
     while (prepared->n_types < n && prepared->n_types < LB_WIRE_TYPES && !body.has_failed)
@@ -90,8 +59,8 @@ static void parse(struct lb_wire_front *front, const struct lb_wire_cutter *mess
 }
 
 /* One literal a line. false: not all of them can be told. */
-static bool read_params(struct lb_wire_body *body, const struct lb_wire_prepared *prepared,
-                        char *text, size_t size)
+static bool read_params(struct lb_wire_body *body, const struct lb_wire_named *prepared, char *text,
+                        size_t size)
 {
     enum { MOST_FORMATS = 64 };
     bool formats[MOST_FORMATS] = {false};
@@ -129,10 +98,10 @@ static void bind(struct lb_wire_front *front, const struct lb_wire_cutter *messa
     char params[LB_WIRE_PARAMS] = "";
     struct lb_wire_body body = lb_wire_body_of(message);
     const char *name = lb_wire_string(&body), *statement = lb_wire_string(&body);
-    const struct lb_wire_prepared *prepared = find_prepared(front, statement);
+    const struct lb_wire_named *prepared = find(front->prepared, front->n_prepared, statement);
     bool is_whole = !body.has_failed && read_params(&body, prepared, params, sizeof params);
-    struct lb_wire_portal *portal = place_portal(front, name);
-    portal->name = lb_strdup(name);
+    struct lb_wire_named *portal =
+        place(front->portals, &front->n_portals, LB_WIRE_PORTALS, &front->next_portal, name);
     portal->text = lb_strdup(prepared != NULL ? prepared->text
                                               : "(a statement that was prepared in another way)");
     portal->params = lb_strdup(params);
@@ -155,7 +124,8 @@ static void add_text(struct lb_wire_request *request, const char *text, bool is_
 static void execute(struct lb_wire_front *front, const struct lb_wire_cutter *message)
 {
     struct lb_wire_body body = lb_wire_body_of(message);
-    const struct lb_wire_portal *portal = find_portal(front, lb_wire_string(&body));
+    const struct lb_wire_named *portal =
+        find(front->portals, front->n_portals, lb_wire_string(&body));
     struct lb_wire_request *request = &front->request;
     add_text(request, portal != NULL ? portal->text : "(a portal that was opened in another way)",
              portal == NULL || portal->is_cut);
@@ -167,12 +137,11 @@ static void close_name(struct lb_wire_front *front, const struct lb_wire_cutter 
     struct lb_wire_body body = lb_wire_body_of(message);
     uint32_t kind = lb_wire_number(&body, 1);
     const char *name = lb_wire_string(&body);
-    struct lb_wire_prepared *prepared = kind == 'S' ? find_prepared(front, name) : NULL;
-    struct lb_wire_portal *portal = kind == 'P' ? find_portal(front, name) : NULL;
-    if (prepared != NULL)
-        forget_prepared(prepared);
-    if (portal != NULL)
-        forget_portal(portal);
+    struct lb_wire_named *named = kind == 'S'   ? find(front->prepared, front->n_prepared, name)
+                                  : kind == 'P' ? find(front->portals, front->n_portals, name)
+                                                : NULL;
+    if (named != NULL)
+        forget(named);
 }
 
 static enum lb_wire_part end(struct lb_wire_front *front, bool awaits_ready)
@@ -226,7 +195,7 @@ void lb_wire_front_next(struct lb_wire_front *front)
 void lb_wire_front_free(struct lb_wire_front *front)
 {
     for (uint32_t i = 0; i < front->n_prepared; i++)
-        forget_prepared(&front->prepared[i]);
+        forget(&front->prepared[i]);
     for (uint32_t i = 0; i < front->n_portals; i++)
-        forget_portal(&front->portals[i]);
+        forget(&front->portals[i]);
 }
