@@ -12,12 +12,9 @@ enum { FIRST_BLOCK_EVENTS = 16, LARGEST_BLOCK_EVENTS = 1 << 15 };
 
 static struct lb_builder_log *log_of(struct lb_builder *builder, uint32_t number)
 {
-    if (number >= builder->logs_size) {
-        size_t size = builder->logs_size > 0 ? builder->logs_size : 16;
-        while (size <= number)
-            size *= 2;
-        lb_array_extend(&builder->logs, &builder->logs_size, sizeof *builder->logs, size);
-    }
+    if (number >= builder->logs_size)
+        lb_array_extend(&builder->logs, &builder->logs_size, sizeof *builder->logs,
+                        2 * (size_t)number + 16);
     if (number >= builder->n_logs)
         builder->n_logs = number + 1u;
     return &builder->logs[number];
@@ -25,19 +22,12 @@ static struct lb_builder_log *log_of(struct lb_builder *builder, uint32_t number
 
 static struct lb_block *add_block(struct lb_builder_log *log)
 {
-    if (log->blocks == NULL || log->n_blocks == log->blocks_size) {
-        size_t size = log->blocks_size > 0 ? log->blocks_size * 2 : 4;
-        log->blocks = lb_realloc(log->blocks, size, sizeof *log->blocks);
-        log->blocks_size = size;
-    }
     size_t n = log->n_blocks == 0 ? FIRST_BLOCK_EVENTS : log->last_size * 2;
     if (n > LARGEST_BLOCK_EVENTS)
         n = LARGEST_BLOCK_EVENTS;
-    struct lb_block *block = &log->blocks[log->n_blocks];
-    block->n = 0;
+    struct lb_block *block = lb_array_add(&log->blocks, &log->n_blocks, sizeof *block);
     block->events = lb_malloc(n * sizeof *block->events);
     log->last_size = n;
-    log->n_blocks++;
     return block;
 }
 

@@ -16,7 +16,7 @@ struct lb_block {
 
 struct lb_builder_log {
     struct lb_block *blocks; /* all but the last are full */
-    size_t n_blocks, blocks_size, last_size;
+    size_t n_blocks, last_size;
     uint64_t n_events;
     char *name; /* NULL: none */
 };

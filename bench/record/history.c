@@ -223,7 +223,7 @@ int lb_history_view(struct lb_history *history, struct lb_history_view *ret_view
     if (base == MAP_FAILED)
         return lb_fail(err, LB_E_ENV, "%s: cannot map the history: %s", history->name,
                        strerror(errno));
-    return lb_history_view_carried(&(struct lb_mapped_file){.base = base,
+    return lb_history_view_mapping(&(struct lb_mapped_file){.base = base,
                                                             .mapped = size,
                                                             .size = size,
                                                             .name = history->name,

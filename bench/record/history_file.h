@@ -51,24 +51,18 @@ enum lb_mapped {
     LB_MAPPED_COPY  /* data from a pipe: it exists nowhere else, and is kept */
 };
 
-/* Makes the view of size bytes at base, of which mapped bytes are mapped; name is for messages.
- * threads: 2 check the chunks in half the time. The view owns the mapping from then on, also when
- * this fails. */
-int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
-                            enum lb_mapped kind, unsigned threads, struct lb_history_view *ret_view,
-                            struct lb_error *err);
-
 struct lb_mapped_file {
     void *base;
-    size_t mapped, size;
-    const char *name;
+    size_t mapped, size; /* bytes that are mapped, and those of them that are the file's */
+    const char *name;    /* for messages */
     enum lb_mapped kind;
-    unsigned threads;
-    const struct lb_carried *carried; /* by log; their events are borrowed */
+    unsigned threads;                 /* 2 check the chunks in half the time */
+    const struct lb_carried *carried; /* what was taken out, by log; their events are borrowed */
     size_t n_carried;
 };
-/* The same, where chunks were taken out. */
-int lb_history_view_carried(const struct lb_mapped_file *file, struct lb_history_view *ret_view,
+
+/* The view owns the mapping from then on, also when this fails. */
+int lb_history_view_mapping(const struct lb_mapped_file *file, struct lb_history_view *ret_view,
                             struct lb_error *err);
 
 #endif

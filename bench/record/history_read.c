@@ -399,7 +399,7 @@ static void free_mapped_view(struct lb_view_memory *memory)
     free(mapped);
 }
 
-int lb_history_view_carried(const struct lb_mapped_file *file, struct lb_history_view *ret_view,
+int lb_history_view_mapping(const struct lb_mapped_file *file, struct lb_history_view *ret_view,
                             struct lb_error *err)
 {
     struct mapped_view *memory = lb_calloc(1, sizeof *memory);
@@ -430,19 +430,6 @@ int lb_history_view_carried(const struct lb_mapped_file *file, struct lb_history
     return 0;
 }
 
-int lb_history_view_mapping(void *base, size_t mapped, size_t size, const char *name,
-                            enum lb_mapped kind, unsigned threads, struct lb_history_view *ret_view,
-                            struct lb_error *err)
-{
-    return lb_history_view_carried(&(struct lb_mapped_file){.base = base,
-                                                            .mapped = mapped,
-                                                            .size = size,
-                                                            .name = name,
-                                                            .kind = kind,
-                                                            .threads = threads},
-                                   ret_view, err);
-}
-
 int lb_history_open(const char *path, struct lb_history_view *ret_view, struct lb_error *err)
 {
     struct stat st;
@@ -460,8 +447,13 @@ int lb_history_open(const char *path, struct lb_history_view *ret_view, struct l
     if (base == MAP_FAILED)
         return lb_fail(err, LB_E_FILE, "%s: cannot map: %s", path, strerror(saved));
     (void)madvise(base, (size_t)st.st_size, MADV_SEQUENTIAL);
-    return lb_history_view_mapping(base, (size_t)st.st_size, (size_t)st.st_size, path,
-                                   LB_MAPPED_FILE, 1, ret_view, err);
+    return lb_history_view_mapping(&(struct lb_mapped_file){.base = base,
+                                                            .mapped = (size_t)st.st_size,
+                                                            .size = (size_t)st.st_size,
+                                                            .name = path,
+                                                            .kind = LB_MAPPED_FILE,
+                                                            .threads = 1},
+                                   ret_view, err);
 }
 
 void lb_history_release(struct lb_history_view *view)

@@ -67,9 +67,7 @@ static const char *read_unicode(const char *p, const char *end, char **out)
     return p;
 }
 
-/* The text without its escapes, which the reader of the format has found to be whole; it is no
- * longer than with them. Returns its length. */
-static size_t unescape(const char *text, size_t length, char *buf)
+size_t lb_names_unescape(const char *text, size_t length, char *buf)
 {
     static const char letters[] = "bfnrt", codes[] = "\b\f\n\r\t";
     const char *end = text + length;
@@ -101,7 +99,7 @@ uint32_t lb_names_number(struct lb_intern *table, const struct lb_raw *value)
     if (text[0] != '"' || memchr(text, '\\', length) == NULL)
         return lb_intern_text(table, text, length);
     char *plain = lb_malloc(length);
-    uint32_t number = lb_intern_text(table, plain, unescape(text, length, plain));
+    uint32_t number = lb_intern_text(table, plain, lb_names_unescape(text, length, plain));
     free(plain);
     return number;
 }

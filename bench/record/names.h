@@ -18,4 +18,8 @@ struct lb_names {
  * escapes: "1", :1 and 1 differ; "a" and "\u0061" do not. */
 uint32_t lb_names_number(struct lb_intern *table, const struct lb_raw *value);
 
+/* Writes the text without its escapes, which the reader of the format has found to be whole, to
+ * buf; it is no longer than with them. Returns its length. */
+size_t lb_names_unescape(const char *text, size_t length, char *buf);
+
 #endif

@@ -88,7 +88,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     struct lb_history_view view;
     struct lb_error err;
-    int code = lb_history_view_mapping(file, mapped, n, "input", LB_MAPPED_FILE, 2, &view, &err);
+    int code = lb_history_view_mapping(&(struct lb_mapped_file){.base = file,
+                                                                .mapped = mapped,
+                                                                .size = n,
+                                                                .name = "input",
+                                                                .kind = LB_MAPPED_FILE,
+                                                                .threads = 2},
+                                       &view, &err);
     if (code != 0) {
         if (code != LB_E_FILE || strncmp(err.message, "input: ", 7) != 0)
             abort();

@@ -72,13 +72,16 @@ struct reader {
 
 static struct track *track_of(struct reader *reader, uint32_t log)
 {
-    if (log >= reader->tracks_size) {
-        size_t size = reader->tracks_size > 0 ? reader->tracks_size : 64;
-        while (size <= log)
-            size *= 2;
-        lb_array_extend(&reader->tracks, &reader->tracks_size, sizeof *reader->tracks, size);
-    }
+    if (log >= reader->tracks_size)
+        lb_array_extend(&reader->tracks, &reader->tracks_size, sizeof *reader->tracks,
+                        2 * (size_t)log + 64);
     return &reader->tracks[log];
+}
+
+/* How many bytes of it a message shows. */
+static int shown(const struct lb_raw *raw)
+{
+    return raw->length > 32 ? 32 : (int)raw->length;
 }
 
 static bool same_name(const struct lb_raw *a, const struct lb_raw *b)
@@ -105,7 +108,7 @@ static int refuse_other(const struct reader *reader, const struct other_item *ot
 {
     return lb_scan_fail(reader->scan, other->at,
                         "%s ends %.*s of another %s than it invoked in line %zu", other->who,
-                        other->f.length > 32 ? 32 : (int)other->f.length, other->f.text, what,
+                        shown(&other->f), other->f.text, what,
                         lb_scan_line(reader->scan, other->open_at));
 }
 
@@ -119,8 +122,7 @@ static bool names_an_item(const struct lb_event *event)
 
 static bool has_value(const struct lb_raw_op *raw)
 {
-    return raw->keys[LB_KEY_VALUE].kind != LB_RAW_ABSENT &&
-           raw->keys[LB_KEY_VALUE].kind != LB_RAW_NIL;
+    return !lb_raw_is_nothing(&raw->keys[LB_KEY_VALUE]);
 }
 
 /* An end that speaks of something else than the request: two recordings that were mixed up. An
@@ -203,7 +205,6 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
 {
     struct lb_scan *scan = reader->scan;
     const struct lb_raw *f = &raw->keys[LB_KEY_F];
-    int length = f->length > 32 ? 32 : (int)f->length;
     if (track->began && event->time_ns < track->time_ns)
         return lb_scan_fail(scan, raw->at, "the time of %s goes back by %llu ns",
                             process_name(raw, event, PROCESS_NAME),
@@ -214,7 +215,7 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
         bool needs_claim = event->op == LB_OP_ITEM;
         if (needs_claim ? !awaits_claim(track)
                         : event->op == LB_OP_WAITED && track->open_at == NULL)
-            return lb_scan_fail(scan, raw->at, "%.*s outside of %s", length, f->text,
+            return lb_scan_fail(scan, raw->at, "%.*s outside of %s", shown(f), f->text,
                                 needs_claim ? "a claim" : "an operation");
         return 0;
     }
@@ -229,7 +230,7 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
             return lb_scan_fail(scan, raw->at,
                                 "%s invokes %.*s, but what it invoked in line %zu has not "
                                 "ended",
-                                process_name(raw, event, PROCESS_NAME), length, f->text,
+                                process_name(raw, event, PROCESS_NAME), shown(f), f->text,
                                 lb_scan_line(scan, track->open_at));
         if (track->is_retired && track->process == event->process)
             return lb_scan_fail(scan, raw->at, "%s goes on after an unknown outcome",
@@ -239,12 +240,11 @@ static int check_grammar(struct reader *reader, struct track *track, const struc
     }
     if (track->open_at == NULL)
         return lb_scan_fail(scan, raw->at, "%s ends %.*s, but has not invoked it",
-                            process_name(raw, event, PROCESS_NAME), length, f->text);
+                            process_name(raw, event, PROCESS_NAME), shown(f), f->text);
     if (!is_awaited(track, f, event))
         return lb_scan_fail(scan, raw->at, "%s ends %.*s, but invoked %.*s in line %zu",
-                            process_name(raw, event, PROCESS_NAME), length, f->text,
-                            track->f.length > 32 ? 32 : (int)track->f.length, track->f.text,
-                            lb_scan_line(scan, track->open_at));
+                            process_name(raw, event, PROCESS_NAME), shown(f), f->text,
+                            shown(&track->f), track->f.text, lb_scan_line(scan, track->open_at));
     int code = check_same(reader, track, raw, event);
     if (++track->n_ended == track->n_open)
         track->open_at = NULL;
@@ -314,16 +314,15 @@ static int find_item(struct reader *reader, const struct track *track, const str
                      struct lb_event *event)
 {
     const struct lb_raw *f = &raw->keys[LB_KEY_F];
-    int length = f->length > 32 ? 32 : (int)f->length;
     if (event->type == LB_EV_INVOKE)
         return lb_scan_fail(reader->scan, raw->at, "%s invokes %.*s without an item",
-                            process_name(raw, event, PROCESS_NAME), length, f->text);
+                            process_name(raw, event, PROCESS_NAME), shown(f), f->text);
     if (track->n_open > 1)
         return lb_scan_fail(
             reader->scan, raw->at,
             "%s ends %.*s of one item of a batch of %u, but does not say which: each "
             "end of a batch must name its item as its value",
-            process_name(raw, event, PROCESS_NAME), length, f->text, track->n_open);
+            process_name(raw, event, PROCESS_NAME), shown(f), f->text, track->n_open);
     event->value = track->value;
     return 0;
 }
@@ -332,10 +331,9 @@ static int find_item(struct reader *reader, const struct track *track, const str
 static void complete_claim(const struct track *track, const struct lb_raw_op *raw,
                            struct lb_event *event)
 {
-    const struct lb_raw *arg = &raw->keys[LB_KEY_ARG];
     if (!has_value(raw) && (event->flags & LB_EVF_TOKEN) == 0)
         event->value = track->n_items;
-    if (arg->kind == LB_RAW_ABSENT || arg->kind == LB_RAW_NIL)
+    if (lb_raw_is_nothing(&raw->keys[LB_KEY_ARG]))
         event->arg = lb_usual_arg(event);
 }
 
@@ -406,18 +404,11 @@ static int add_operation(struct reader *reader, const struct lb_raw_op *raw,
 
 /* --- the text about the whole history --- */
 
-static int hex_digit(char c)
-{
-    return c <= '9' ? c - '0' : (c | 32) - 'a' + 10;
-}
-
 static bool is_absent_or_count(const struct lb_raw *value)
 {
-    return value->kind == LB_RAW_ABSENT || value->kind == LB_RAW_NIL ||
-           (value->kind == LB_RAW_INTEGER && value->integer >= 0);
+    return lb_raw_is_nothing(value) || (value->kind == LB_RAW_INTEGER && value->integer >= 0);
 }
 
-/* Escapes of both formats, as far as the writer makes them. */
 static int read_meta(struct reader *reader, const struct lb_raw_op *raw)
 {
     const struct lb_raw *value = &raw->keys[LB_KEY_VALUE];
@@ -438,23 +429,8 @@ static int read_meta(struct reader *reader, const struct lb_raw_op *raw)
     if (reader->meta != NULL)
         return lb_scan_fail(reader->scan, raw->at, "a second meta");
     reader->facts.meta_line = lb_scan_line(reader->scan, raw->at);
-    char *out = reader->meta = lb_malloc(value->length + 1);
-    const char *end = value->text + value->length;
-    for (const char *p = value->text; p < end; p++) {
-        if (*p != '\\') {
-            *out++ = *p;
-            continue;
-        }
-        p++; /* a string does not end in a backslash */
-        if (*p == 'u' && end - p > 4) {
-            /* The writer escapes control characters only. */
-            *out++ = (char)(hex_digit(p[3]) * 16 + hex_digit(p[4]));
-            p += 4;
-        } else {
-            *out++ = *p == 'n' ? '\n' : *p == 't' ? '\t' : *p == 'r' ? '\r' : *p;
-        }
-    }
-    *out = '\0';
+    reader->meta = lb_malloc(value->length + 1);
+    reader->meta[lb_names_unescape(value->text, value->length, reader->meta)] = '\0';
     return 0;
 }
 
@@ -659,9 +635,14 @@ int lb_history_read(const char *path, const struct lb_read_options *options,
                  memcmp(scan.start, LB_HISTORY_MAGIC, sizeof LB_HISTORY_MAGIC - 1) == 0;
     if (options->format == LB_HISTORY_BINARY || (options->format == LB_HISTORY_AUTO && magic)) {
         /* The view takes the mapping over, its unused end included. */
-        code = lb_history_view_mapping(scan.memory, scan.mapped, size, scan.name,
-                                       scan.is_copy ? LB_MAPPED_COPY : LB_MAPPED_FILE,
-                                       options->threads, ret_view, err);
+        code = lb_history_view_mapping(
+            &(struct lb_mapped_file){.base = scan.memory,
+                                     .mapped = scan.mapped,
+                                     .size = size,
+                                     .name = scan.name,
+                                     .kind = scan.is_copy ? LB_MAPPED_COPY : LB_MAPPED_FILE,
+                                     .threads = options->threads},
+            ret_view, err);
         if (code == 0)
             *ret_facts = (struct lb_read_facts){.format = LB_HISTORY_BINARY};
         return code;

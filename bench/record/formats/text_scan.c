@@ -159,7 +159,7 @@ int lb_scan_fail(const struct lb_scan *scan, const char *at, const char *format,
     return lb_fail(scan->err, LB_E_FILE, "%s:%zu: %s", scan->name, lb_scan_line(scan, at), text);
 }
 
-static const char *const key_names[LB_RAW_KEYS] = {
+const char *const lb_raw_key_names[LB_RAW_KEYS] = {
     [LB_KEY_TYPE] = "type",
     [LB_KEY_F] = "f",
     [LB_KEY_PROCESS] = "process",
@@ -242,7 +242,7 @@ enum lb_raw_key lb_raw_key_find(const char *text, size_t length)
     default:
         return LB_RAW_KEYS;
     }
-    const char *name = key_names[key];
+    const char *name = lb_raw_key_names[key];
     return strlen(name) == length && memcmp(name, text, length) == 0 ? key : LB_RAW_KEYS;
 }
 
@@ -250,7 +250,8 @@ int lb_raw_set(const struct lb_scan *scan, struct lb_raw_op *op, enum lb_raw_key
                const struct lb_raw *value, const char *at)
 {
     if (op->keys[key].kind != LB_RAW_ABSENT)
-        return lb_scan_fail(scan, at, "\"%s\" appears twice in one operation", key_names[key]);
+        return lb_scan_fail(scan, at, "\"%s\" appears twice in one operation",
+                            lb_raw_key_names[key]);
     op->keys[key] = *value;
     return 0;
 }

@@ -58,6 +58,11 @@ struct lb_raw {
     size_t length;
 };
 
+static inline bool lb_raw_is_nothing(const struct lb_raw *raw)
+{
+    return raw->kind == LB_RAW_ABSENT || raw->kind == LB_RAW_NIL;
+}
+
 enum lb_raw_key {
     LB_KEY_TYPE,
     LB_KEY_F,
@@ -95,6 +100,7 @@ struct lb_raw_op {
     struct lb_array items; /* struct lb_raw: the elements of a vector, outermost level */
 };
 
+extern const char *const lb_raw_key_names[LB_RAW_KEYS];
 /* The key of that name, or LB_RAW_KEYS. */
 enum lb_raw_key lb_raw_key_find(const char *text, size_t length);
 /* Puts value under key of the operation; LB_E_FILE if the operation has the key already. */

@@ -20,28 +20,29 @@ static int read_type(const struct lb_translator *tr, const struct lb_raw_op *raw
 
 /* A number in [0, limit], or fallback when the key is missing. */
 static int read_count(const struct lb_translator *tr, const struct lb_raw_op *raw,
-                      enum lb_raw_key key, const char *name, int64_t limit, uint32_t fallback,
-                      uint32_t *ret_value)
+                      enum lb_raw_key key, int64_t limit, uint32_t fallback, uint32_t *ret_value)
 {
     const struct lb_raw *value = &raw->keys[key];
-    if (value->kind == LB_RAW_ABSENT || value->kind == LB_RAW_NIL) {
+    if (lb_raw_is_nothing(value)) {
         *ret_value = fallback;
         return 0;
     }
     if (value->kind != LB_RAW_INTEGER || value->integer < 0 || value->integer > limit)
-        return lb_scan_fail(tr->scan, raw->at, "%s must be a number from 0 to %lld", name,
-                            (long long)limit);
+        return lb_scan_fail(tr->scan, raw->at, "%s must be a number from 0 to %lld",
+                            lb_raw_key_names[key], (long long)limit);
     *ret_value = (uint32_t)value->integer;
     return 0;
 }
 
+/* Sets the flag of the event if the key is true. */
 static int read_flag(const struct lb_translator *tr, const struct lb_raw_op *raw,
-                     enum lb_raw_key key, const char *name, bool fallback, bool *ret_value)
+                     enum lb_raw_key key, bool fallback, uint8_t flag, struct lb_event *event)
 {
     enum lb_raw_kind kind = raw->keys[key].kind;
     if (kind != LB_RAW_ABSENT && kind != LB_RAW_TRUE && kind != LB_RAW_FALSE)
-        return lb_scan_fail(tr->scan, raw->at, "%s must be true or false", name);
-    *ret_value = kind == LB_RAW_ABSENT ? fallback : kind == LB_RAW_TRUE;
+        return lb_scan_fail(tr->scan, raw->at, "%s must be true or false", lb_raw_key_names[key]);
+    if (kind == LB_RAW_ABSENT ? fallback : kind == LB_RAW_TRUE)
+        event->flags |= flag;
     return 0;
 }
 
@@ -49,8 +50,7 @@ static int read_flag(const struct lb_translator *tr, const struct lb_raw_op *raw
 static int read_time(struct lb_translator *tr, const struct lb_raw_op *raw, uint64_t *ret_ns)
 {
     const struct lb_raw *time = &raw->keys[LB_KEY_TIME];
-    bool lacks = time->kind == LB_RAW_ABSENT || time->kind == LB_RAW_NIL ||
-                 (time->kind == LB_RAW_INTEGER && time->integer == -1);
+    bool lacks = lb_raw_is_nothing(time) || (time->kind == LB_RAW_INTEGER && time->integer == -1);
     if (!lacks && (time->kind != LB_RAW_INTEGER || time->integer < 0))
         return lb_scan_fail(tr->scan, raw->at, "time must be a whole number of nanoseconds");
     if (!lacks && time->integer > LB_LATEST_TIME)
@@ -69,7 +69,7 @@ static int read_time(struct lb_translator *tr, const struct lb_raw_op *raw, uint
 static int check_index(struct lb_translator *tr, const struct lb_raw_op *raw)
 {
     const struct lb_raw *index = &raw->keys[LB_KEY_INDEX];
-    if (index->kind == LB_RAW_ABSENT || index->kind == LB_RAW_NIL)
+    if (lb_raw_is_nothing(index))
         return 0;
     if (index->kind != LB_RAW_INTEGER)
         return lb_scan_fail(tr->scan, raw->at, "index must be a whole number");
@@ -102,7 +102,7 @@ static uint8_t answer_of(const struct lb_raw *error, int op, int type)
         return LB_OK;
     if (type == LB_EV_INFO)
         return LB_LOST;
-    if (error->kind != LB_RAW_ABSENT && error->kind != LB_RAW_NIL)
+    if (!lb_raw_is_nothing(error))
         return LB_OTHER;
     return op == LB_OP_ACQUIRE   ? LB_BUSY
            : op == LB_OP_RELEASE ? LB_REFUSED
@@ -244,7 +244,7 @@ static int intern_value(const struct lb_translator *tr, struct lb_intern *table,
 int lb_translate_item(struct lb_translator *tr, const struct lb_raw *value, uint64_t *ret_item)
 {
     uint32_t number;
-    if (value->kind == LB_RAW_NIL || value->kind == LB_RAW_ABSENT)
+    if (lb_raw_is_nothing(value))
         return 1;
     /* Our own export gives every id as it is. */
     if (value->kind == LB_RAW_INTEGER && (value->integer >= -LB_TEXT_ITEMS || tr->has_logs)) {
@@ -307,7 +307,7 @@ static int read_value(struct lb_translator *tr, const struct lb_raw_op *raw, str
         event->flags |= LB_EVF_TOKEN;
         return 0;
     }
-    if (token->kind != LB_RAW_ABSENT && token->kind != LB_RAW_NIL)
+    if (!lb_raw_is_nothing(token))
         return lb_scan_fail(tr->scan, raw->at, "token must be a whole number");
     if (is_lock_op(event->op))
         return read_lock_value(tr, raw, event);
@@ -355,13 +355,11 @@ static int read_effective(const struct lb_translator *tr, const struct lb_raw_op
                           struct lb_event *event)
 {
     const struct lb_raw *error = &raw->keys[LB_KEY_ERROR];
-    bool is_usual = lb_usually_effective(event), effective = false;
+    bool is_usual = lb_usually_effective(event);
     if (raw->keys[LB_KEY_EFFECTIVE].kind == LB_RAW_NIL)
         return 0;
-    int code = read_flag(tr, raw, LB_KEY_EFFECTIVE, "effective", is_usual, &effective);
-    if (code == 0 && effective)
-        event->flags |= LB_EVF_EFFECTIVE;
-    if (code != 0 || effective || !is_usual)
+    int code = read_flag(tr, raw, LB_KEY_EFFECTIVE, is_usual, LB_EVF_EFFECTIVE, event);
+    if (code != 0 || (event->flags & LB_EVF_EFFECTIVE) != 0 || !is_usual)
         return code;
     event->type = LB_EV_FAIL;
     event->answer =
@@ -373,31 +371,22 @@ static int read_effective(const struct lb_translator *tr, const struct lb_raw_op
 static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
                          struct lb_event *event)
 {
-    bool shared = false, over = false, final = false, committed = false;
     uint32_t object = UINT32_MAX;
-    int code = read_count(tr, raw, LB_KEY_ARG, "arg", UINT32_MAX, lb_usual_arg(event), &event->arg);
+    int code = read_count(tr, raw, LB_KEY_ARG, UINT32_MAX, lb_usual_arg(event), &event->arg);
     if (code == 0)
-        code = read_flag(tr, raw, LB_KEY_SHARED, "shared", false, &shared);
+        code = read_flag(tr, raw, LB_KEY_SHARED, false, LB_EVF_SHARED, event);
     if (code == 0)
         code = read_effective(tr, raw, event);
     if (code == 0)
-        code = read_flag(tr, raw, LB_KEY_OVER, "over", false, &over);
+        code = read_flag(tr, raw, LB_KEY_OVER, false, LB_EVF_OVER, event);
     if (code == 0)
-        code = read_flag(tr, raw, LB_KEY_FINAL, "final", false, &final);
+        code = read_flag(tr, raw, LB_KEY_FINAL, false, LB_EVF_FINAL, event);
     if (code == 0)
-        code = read_flag(tr, raw, LB_KEY_COMMITTED, "committed", false, &committed);
+        code = read_flag(tr, raw, LB_KEY_COMMITTED, false, LB_EVF_COMMITTED, event);
     if (code == 0)
-        code = read_count(tr, raw, LB_KEY_OBJECT, "object", LB_LARGEST_OBJECT, UINT32_MAX, &object);
+        code = read_count(tr, raw, LB_KEY_OBJECT, LB_LARGEST_OBJECT, UINT32_MAX, &object);
     if (code != 0)
         return code;
-    if (shared)
-        event->flags |= LB_EVF_SHARED;
-    if (over)
-        event->flags |= LB_EVF_OVER;
-    if (final)
-        event->flags |= LB_EVF_FINAL;
-    if (committed)
-        event->flags |= LB_EVF_COMMITTED;
     if (object == UINT32_MAX)
         return 0;
     if (tr->has_tuples)
@@ -411,8 +400,7 @@ static int read_own_keys(struct lb_translator *tr, const struct lb_raw_op *raw,
 static int read_log(struct lb_translator *tr, const struct lb_raw_op *raw,
                     struct lb_translated *translated)
 {
-    int code =
-        read_count(tr, raw, LB_KEY_LOG, "log", LB_MAX_LOGS - 1, UINT32_MAX, &translated->log);
+    int code = read_count(tr, raw, LB_KEY_LOG, LB_MAX_LOGS - 1, UINT32_MAX, &translated->log);
     if (code != 0)
         return code;
     translated->has_log = translated->log != UINT32_MAX;
@@ -449,12 +437,11 @@ static int read_process(struct lb_translator *tr, const struct lb_raw_op *raw,
     bool has_name = is_name(process);
     if (!has_name && process->kind != LB_RAW_INTEGER)
         return lb_scan_fail(tr->scan, raw->at,
-                            process->kind == LB_RAW_ABSENT || process->kind == LB_RAW_NIL
+                            lb_raw_is_nothing(process)
                                 ? "an operation without a process"
                                 : "process must be a whole number or a name");
     int code = has_name ? read_name(tr, process, ret_process)
-                        : read_count(tr, raw, LB_KEY_PROCESS, "process", LB_LARGEST_PROCESS, 0,
-                                     ret_process);
+                        : read_count(tr, raw, LB_KEY_PROCESS, LB_LARGEST_PROCESS, 0, ret_process);
     if (code != 0)
         return code;
     if (!has_name)
@@ -472,7 +459,7 @@ static int check_note(const struct lb_translator *tr, const struct lb_raw_op *ra
                       const struct lb_event *event)
 {
     const struct lb_raw *value = &raw->keys[LB_KEY_VALUE];
-    bool has_value = value->kind != LB_RAW_ABSENT && value->kind != LB_RAW_NIL;
+    bool has_value = !lb_raw_is_nothing(value);
     switch (event->op) {
     case LB_OP_ITEM:
         if (!has_value && (event->flags & LB_EVF_TOKEN) == 0)
@@ -546,7 +533,7 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
     const struct lb_raw *by = &raw->keys[LB_KEY_BY];
     if (code == 0)
         code = is_name(by) ? read_name(tr, by, &event->process)
-                           : read_count(tr, raw, LB_KEY_BY, "by", UINT32_MAX, 0, &event->process);
+                           : read_count(tr, raw, LB_KEY_BY, UINT32_MAX, 0, &event->process);
     if (code == 0)
         code = read_value(tr, raw, event);
     if (code == 0)
