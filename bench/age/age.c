@@ -42,7 +42,7 @@ static int put(struct lb_age_bench *bench, struct lb_error *err)
     lb_aged_cost_begin(&bench->cost);
     int r = bench->plan->strategy->flow->put(&bench->actor, bench->next_id++, 1, "payload", err);
     note(bench, LB_AGE_PUT, start_ns);
-    return lb_age_answered(bench, "put", r, err);
+    return lb_aged_answered(&bench->session, "put", r, err);
 }
 
 static int claim(struct lb_age_bench *bench, struct lb_item *item, struct lb_error *err)
@@ -55,7 +55,7 @@ static int claim(struct lb_age_bench *bench, struct lb_item *item, struct lb_err
     note(bench, LB_AGE_CLAIM, start_ns);
     if (r == LB_OK && n == 0)
         r = LB_EMPTY;
-    return lb_age_answered(bench, "claim", r, err);
+    return lb_aged_answered(&bench->session, "claim", r, err);
 }
 
 static int end(struct lb_age_bench *bench, enum lb_age_op op, enum lb_section_name section,
@@ -65,7 +65,7 @@ static int end(struct lb_age_bench *bench, enum lb_age_op op, enum lb_section_na
     lb_aged_cost_begin(&bench->cost);
     int r = lb_aged_end(&bench->actor, section, item, err);
     note(bench, op, start_ns);
-    return lb_age_answered(bench, lb_section_text(section), r, err);
+    return lb_aged_answered(&bench->session, lb_section_text(section), r, err);
 }
 
 static int count(struct lb_age_bench *bench, struct lb_error *err)
@@ -253,12 +253,11 @@ static int find_index(struct lb_age_bench *bench, struct lb_error *err)
 static int run_of_items(struct lb_age_bench *bench, const char *format, uint64_t items,
                         struct lb_error *err)
 {
-    char sql[2000];
-    const char *gap = strstr(format, "%s");
-    snprintf(sql, sizeof sql, "%.*s%llu%s", (int)(gap - format), format, (unsigned long long)items,
-             gap + 2);
-    return lb_age_answered(bench, "its statistics", bench->db->run(bench->session.conn, sql, err),
-                           err);
+    char sql[2000], number[24];
+    snprintf(number, sizeof number, "%llu", (unsigned long long)items);
+    lb_aged_expression(sql, sizeof sql, format, "", number);
+    return lb_aged_answered(&bench->session, "its statistics",
+                            bench->db->run(bench->session.conn, sql, err), err);
 }
 
 static bool keeps(const struct lb_age_bench *bench)

@@ -5,14 +5,6 @@
 
 enum { TTL_MS = 600000, LOCK_TIMEOUT_MS = 10000 };
 
-int lb_age_answered(struct lb_age_bench *bench, const char *what, int answer, struct lb_error *err)
-{
-    if (answer <= LB_OK)
-        return answer;
-    return lb_fail(err, LB_E_UNSUPPORTED, "%s was answered %s%s%s", what, lb_answer_name(answer),
-                   bench->session.message[0] != '\0' ? ": " : "", bench->session.message);
-}
-
 int lb_age_open(struct lb_age_bench *bench, uint32_t n_resources, struct lb_error *err)
 {
     const struct lb_age_plan *plan = bench->plan;
@@ -59,7 +51,7 @@ int lb_age_open(struct lb_age_bench *bench, uint32_t n_resources, struct lb_erro
     bench->is_open = r == LB_OK;
     if (r == LB_OK && lb_strategy_has(&bench->strategy_plan, LB_S_REGISTER))
         r = plan->strategy->flow->class(&bench->actor, LB_S_REGISTER, err);
-    return lb_age_answered(bench, "setup", r, err);
+    return lb_aged_answered(&bench->session, "setup", r, err);
 }
 
 int lb_age_close(struct lb_age_bench *bench, int r, struct lb_error *err)

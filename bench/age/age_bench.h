@@ -32,7 +32,5 @@ struct lb_age_bench {
 int lb_age_open(struct lb_age_bench *bench, uint32_t n_resources, struct lb_error *err);
 /* r: the error so far. Returns it, or that of closing. */
 int lb_age_close(struct lb_age_bench *bench, int r, struct lb_error *err);
-/* An answer above LB_OK as an error. */
-int lb_age_answered(struct lb_age_bench *bench, const char *what, int answer, struct lb_error *err);
 
 #endif

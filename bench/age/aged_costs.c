@@ -58,7 +58,7 @@ static int count(struct lb_age_bench *bench, size_t i, enum lb_section_name sect
     cost->cost = bench->cost.cost;
     cost->locked = bench->cost.locked;
     ret->n = i + 1 > ret->n ? i + 1 : ret->n;
-    return lb_age_answered(bench, lb_section_text(section), r, err);
+    return lb_aged_answered(&bench->session, lb_section_text(section), r, err);
 }
 
 static int count_round(struct lb_age_bench *bench, uint32_t resource, struct lb_costs *ret,

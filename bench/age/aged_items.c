@@ -6,7 +6,6 @@
 #include "aged_items.h"
 
 #include "clock.h"
-#include "exploring.h"
 
 const char *const lb_aged_state_names[LB_AGED_STATES] = {
     [LB_AGED_FINISHED] = "finished", [LB_AGED_FAILED] = "failed",
@@ -14,12 +13,13 @@ const char *const lb_aged_state_names[LB_AGED_STATES] = {
     [LB_AGED_WAITING] = "waiting",   [LB_AGED_OTHER_CLASS] = "other-class",
     [LB_AGED_DEAD] = "dead"};
 
-static int refuse(int answer, const char *what, const struct lb_actor *actor, struct lb_error *err)
+int lb_aged_answered(const struct lb_session *session, const char *what, int answer,
+                     struct lb_error *err)
 {
     if (answer <= LB_OK)
         return answer;
     return lb_fail(err, LB_E_UNSUPPORTED, "%s was answered %s%s%s", what, lb_answer_name(answer),
-                   actor->session->message[0] != '\0' ? ": " : "", actor->session->message);
+                   session->message[0] != '\0' ? ": " : "", session->message);
 }
 
 int lb_aged_end(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
@@ -41,7 +41,7 @@ int lb_aged_end(struct lb_actor *actor, enum lb_section_name section, struct lb_
 static int put(struct lb_actor *actor, int64_t first, uint32_t n, struct lb_error *err)
 {
     int r = actor->plan->strategy->flow->put(actor, first, n, "payload", err);
-    return refuse(r, "putting an item", actor, err);
+    return lb_aged_answered(actor->session, "putting an item", r, err);
 }
 
 /* Claims each of the items, and ends it by section; LB_SECTIONS: keeps it. */
@@ -54,10 +54,10 @@ static int claim_all(struct lb_actor *actor, enum lb_section_name section, struc
         int r = actor->plan->strategy->flow->claim(actor, 1, &item, 1, &n, &marked, err);
         if (r == LB_OK && n == 0)
             r = LB_EMPTY;
-        r = refuse(r, "the claim of an item", actor, err);
+        r = lb_aged_answered(actor->session, "the claim of an item", r, err);
         if (r == 0 && section != LB_SECTIONS)
-            r = refuse(lb_aged_end(actor, section, &item, err), lb_section_text(section), actor,
-                       err);
+            r = lb_aged_answered(actor->session, lb_section_text(section),
+                                 lb_aged_end(actor, section, &item, err), err);
         if (r != 0)
             return r;
     }
@@ -72,11 +72,10 @@ static int set_column(struct lb_aged *aged, const struct lb_aged_table *table,
                       struct lb_error *err)
 {
     char sql[1500], number[32];
-    const char quote = lb_exploring(aged->db)->quote;
     int64_t due = (lb_unix_ms() + LB_AGED_DELAY_MS) / 1000 * column->epoch;
     snprintf(number, sizeof number, "%lld", (long long)due);
-    size_t used = (size_t)snprintf(sql, sizeof sql, "UPDATE %c%s%c SET %s = ", quote, table->name,
-                                   quote, column->name);
+    size_t used =
+        (size_t)snprintf(sql, sizeof sql, "UPDATE %s SET %s = ", table->quoted, column->name);
     lb_aged_expression(sql + used, sizeof sql - used,
                        column->epoch > 0 ? number : aged->aging->tomorrow, column->name, "");
     return aged->db->run(conn, sql, err);

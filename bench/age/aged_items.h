@@ -40,6 +40,9 @@ int lb_aged_begin(struct lb_aged *aged, struct lb_actor *actor, struct lb_space 
 int64_t lb_aged_age_s(enum lb_aged_state state);
 /* Does a claim get an item? The caller undoes it. An answer, or an error. */
 int lb_aged_claims(struct lb_actor *actor, bool *ret_claims, struct lb_error *err);
+/* An answer above LB_OK as LB_E_UNSUPPORTED; what: "the claim of an item". */
+int lb_aged_answered(const struct lb_session *session, const char *what, int answer,
+                     struct lb_error *err);
 /* Ends one item by section complete, error, free or retry; by its batch where it takes batches. */
 int lb_aged_end(struct lb_actor *actor, enum lb_section_name section, struct lb_item *item,
                 struct lb_error *err);

@@ -43,9 +43,7 @@ static int run_for_all(struct lb_aged *aged, const char *format, struct lb_error
     char sql[1000];
     int r = 0;
     for (size_t i = 0; i < aged->n_tables && r == 0 && format != NULL; i++) {
-        const char *gap = strstr(format, "%s");
-        snprintf(sql, sizeof sql, "%.*s%s%s", (int)(gap - format), format, aged->tables[i].name,
-                 gap + 2);
+        lb_aged_expression(sql, sizeof sql, format, "", aged->tables[i].name);
         r = lb_aged_run(aged, sql, err);
     }
     return r;
@@ -91,12 +89,15 @@ static struct lb_aged_table *table_at(struct lb_aged *aged, size_t row)
             memcmp(last->name, value.text, value.length) == 0)
             return last;
     }
-    char *quoted = text_of(&value, lb_exploring(aged->db)->quote);
+    const char quote = lb_exploring(aged->db)->quote;
+    char *quoted = text_of(&value, quote);
     if (quoted == NULL)
         return NULL;
     struct lb_aged_table *table = lb_array_add(&aged->tables, &aged->n_tables, sizeof *table);
     table->name = lb_strndup(quoted + 1, strlen(quoted) - 2);
-    free(quoted);
+    table->quoted = quoted;
+    table->copy = lb_format("%clb_copy_%s%c", quote, table->name, quote);
+    table->sample = lb_format("%clb_sample_%s%c", quote, table->name, quote);
     return table;
 }
 
@@ -136,11 +137,9 @@ int lb_aged_open(struct lb_aged *aged, const struct lb_db *db, struct lb_space *
         r = lb_aged_run(aged, lb_exploring(db)->prepare_session, err);
     if (r == 0)
         r = read_tables(aged, err);
-    const char quote = lb_exploring(db)->quote;
     for (size_t i = 0; i < aged->n_tables && r == 0; i++) {
-        const char *name = aged->tables[i].name;
-        snprintf(sql, sizeof sql, "CREATE TEMPORARY TABLE %clb_copy_%s%c AS SELECT * FROM %c%s%c",
-                 quote, name, quote, quote, name, quote);
+        snprintf(sql, sizeof sql, "CREATE TEMPORARY TABLE %s AS SELECT * FROM %s",
+                 aged->tables[i].copy, aged->tables[i].quoted);
         r = lb_aged_run(aged, sql, err);
     }
     return r;
@@ -153,6 +152,9 @@ void lb_aged_release(struct lb_aged *aged)
             free(aged->tables[i].columns[c].name);
         free(aged->tables[i].columns);
         free(aged->tables[i].name);
+        free(aged->tables[i].quoted);
+        free(aged->tables[i].copy);
+        free(aged->tables[i].sample);
     }
     free(aged->tables);
     if (aged->db != NULL)
@@ -223,16 +225,14 @@ static void look_at(const struct lb_aged *aged, struct lb_aged_column *column, s
 static void put_not_in_copy(FILE *out, const struct lb_aged *aged,
                             const struct lb_aged_table *table)
 {
-    const char quote = lb_exploring(aged->db)->quote;
     bool has_key = false;
     for (size_t i = 0; i < table->n_columns; i++)
         has_key = has_key || table->columns[i].primary > 0;
-    fprintf(out, "NOT EXISTS (SELECT 1 FROM %clb_copy_%s%c AS c WHERE 1 = 1", quote, table->name,
-            quote);
+    fprintf(out, "NOT EXISTS (SELECT 1 FROM %s AS c WHERE 1 = 1", table->copy);
     for (size_t i = 0; i < table->n_columns; i++)
         if (!has_key || table->columns[i].primary > 0)
-            fprintf(out, " AND %c%s%c.%s %s c.%s", quote, table->name, quote,
-                    table->columns[i].name, aged->aging->same, table->columns[i].name);
+            fprintf(out, " AND %s.%s %s c.%s", table->quoted, table->columns[i].name,
+                    aged->aging->same, table->columns[i].name);
     fputs(")", out);
 }
 
@@ -242,14 +242,13 @@ static int take_new_rows(struct lb_aged *aged, const struct lb_aged_table *table
 {
     char *sql = NULL;
     size_t size;
-    const char quote = lb_exploring(aged->db)->quote;
     FILE *out = lb_open_memory(&sql, &size);
     if (deletes) {
-        fprintf(out, "DELETE FROM %c%s%c WHERE ", quote, table->name, quote);
+        fprintf(out, "DELETE FROM %s WHERE ", table->quoted);
     } else {
-        fprintf(out, "DROP TABLE IF EXISTS %clb_sample_%s%c; ", quote, table->name, quote);
-        fprintf(out, "CREATE TEMPORARY TABLE %clb_sample_%s%c AS SELECT * FROM %c%s%c WHERE ",
-                quote, table->name, quote, quote, table->name, quote);
+        fprintf(out, "DROP TABLE IF EXISTS %s; ", table->sample);
+        fprintf(out, "CREATE TEMPORARY TABLE %s AS SELECT * FROM %s WHERE ", table->sample,
+                table->quoted);
     }
     put_not_in_copy(out, aged, table);
     lb_close_memory(out);
@@ -264,11 +263,10 @@ static int read_samples(struct lb_aged *aged, struct lb_aged_table *table, struc
     struct lb_rows rows = {0};
     char *sql = NULL;
     size_t size;
-    const char quote = lb_exploring(aged->db)->quote;
     FILE *out = lb_open_memory(&sql, &size);
     for (size_t i = 0; i < table->n_columns; i++)
         fprintf(out, "%s%s", i == 0 ? "SELECT " : ", ", table->columns[i].name);
-    fprintf(out, " FROM %clb_sample_%s%c LIMIT %d", quote, table->name, quote, MOST);
+    fprintf(out, " FROM %s LIMIT %d", table->sample, MOST);
     lb_close_memory(out);
     int r = query(aged, sql, &rows, err);
     free(sql);
@@ -344,7 +342,7 @@ int lb_aged_learn(struct lb_aged *aged, int64_t first, uint32_t n, bool *ret_has
 /* --- the copies --- */
 
 void lb_aged_expression(char *buf, size_t size, const char *format, const char *column,
-                        const char *seconds)
+                        const char *word)
 {
     size_t used = 0;
     for (; *format != '\0' && used + 1 < size; format++) {
@@ -352,7 +350,7 @@ void lb_aged_expression(char *buf, size_t size, const char *format, const char *
         bool is_special = *format == '%' && *++format != '\0';
         const char *part = !is_special      ? plain
                            : *format == 'c' ? column
-                           : *format == 's' ? seconds
+                           : *format == 's' ? word
                                             : "%";
         used += (size_t)snprintf(buf + used, size - used, "%s", part);
     }
@@ -397,9 +395,8 @@ static int fill_table(struct lb_aged *aged, const struct lb_aged_table *table, u
 {
     char *sql = NULL;
     size_t size;
-    const char quote = lb_exploring(aged->db)->quote;
     FILE *out = lb_open_memory(&sql, &size);
-    fprintf(out, "INSERT INTO %c%s%c", quote, table->name, quote);
+    fprintf(out, "INSERT INTO %s", table->quoted);
     for (size_t i = 0; i < table->n_columns; i++)
         fprintf(out, "%s%s", i == 0 ? " (" : ", ", table->columns[i].name);
     fprintf(out, ")%s", aged->aging->overriding);
@@ -412,7 +409,7 @@ static int fill_table(struct lb_aged *aged, const struct lb_aged_table *table, u
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     fprintf(out, aged->aging->series, (unsigned long long)to, (unsigned long long)from + 1);
 #pragma GCC diagnostic pop
-    fprintf(out, " CROSS JOIN %clb_sample_%s%c AS s ORDER BY g.n DESC", quote, table->name, quote);
+    fprintf(out, " CROSS JOIN %s AS s ORDER BY g.n DESC", table->sample);
     lb_close_memory(out);
     int r = aged->db->run(aged->conn, sql, err);
     free(sql);
@@ -506,15 +503,13 @@ static int remove_all(struct lb_aged *aged, struct lb_error *err)
 static int count_rows(struct lb_aged *aged, int64_t *ret_n, struct lb_error *err)
 {
     char sql[300];
-    const char quote = lb_exploring(aged->db)->quote;
     int r = 0;
     *ret_n = 0;
     for (size_t i = 0; i < aged->n_tables && r == 0; i++) {
         struct lb_rows rows = {0};
         if (aged->tables[i].n_samples == 0)
             continue;
-        snprintf(sql, sizeof sql, "SELECT count(*) FROM %c%s%c", quote, aged->tables[i].name,
-                 quote);
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM %s", aged->tables[i].quoted);
         r = query(aged, sql, &rows, err);
         *ret_n += r == 0 && rows.n_rows > 0 ? number_at(aged, 0, 0) : 0;
     }
@@ -578,14 +573,12 @@ int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t tota
 int lb_aged_open_since(struct lb_aged *aged, uint64_t since_ns, bool *ret_is, struct lb_error *err)
 {
     struct lb_rows rows = {0};
-    char sql[400];
+    char sql[400], ms[24];
     *ret_is = false;
-    const char *format = aged->aging->open_since;
-    if (format == NULL)
+    if (aged->aging->open_since == NULL)
         return 0;
-    const char *gap = strstr(format, "%s");
-    snprintf(sql, sizeof sql, "%.*s%llu%s", (int)(gap - format), format,
-             (unsigned long long)((lb_now_ns() - since_ns) / 1000000), gap + 2);
+    snprintf(ms, sizeof ms, "%llu", (unsigned long long)((lb_now_ns() - since_ns) / 1000000));
+    lb_aged_expression(sql, sizeof sql, aged->aging->open_since, "", ms);
     int r = query(aged, sql, &rows, err);
     *ret_is = r == 0 && rows.n_rows > 0 && number_at(aged, 0, 0) > 0;
     return r;

@@ -37,6 +37,8 @@ struct lb_aged_column {
 
 struct lb_aged_table {
     char *name; /* without quotes */
+    /* Quoted: the table, its rows at the start, and those that were not there then. */
+    char *quoted, *copy, *sample;
     struct lb_aged_column *columns;
     size_t n_columns;
     size_t n_samples; /* its rows that were not there before; 0: none to multiply */
@@ -79,9 +81,10 @@ int lb_aged_learn(struct lb_aged *aged, int64_t first, uint32_t n, bool *ret_has
  * ends it within about a second. */
 int lb_aged_fill(struct lb_aged *aged, uint64_t from, uint64_t to, uint64_t total, int64_t age_s,
                  struct lb_error *err);
-/* Writes an expression of lb_aging: %c is the column, %s the seconds, %% a per cent sign. */
+/* Writes an expression or statement of lb_aging: %c is the column, %s the word, %% a per cent sign.
+ */
 void lb_aged_expression(char *buf, size_t size, const char *format, const char *column,
-                        const char *seconds);
+                        const char *word);
 /* Runs a statement, which must succeed. */
 int lb_aged_run(struct lb_aged *aged, const char *sql, struct lb_error *err);
 
