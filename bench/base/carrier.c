@@ -162,9 +162,7 @@ static void wait_for_all(struct lb_carrier *carrier, uint64_t until_ns)
         until_ns = carrier->heap[0]->deadline_ns;
     if (until_ns != UINT64_MAX) {
         uint64_t now_ns = lb_now_ns();
-        uint64_t ns = until_ns > now_ns ? until_ns - now_ns : 0;
-        left.tv_sec = (time_t)(ns / 1000000000u);
-        left.tv_nsec = (long)(ns % 1000000000u);
+        left = lb_timespec(until_ns > now_ns ? until_ns - now_ns : 0);
         timeout = &left;
     }
     int n = epoll_pwait2(carrier->epoll_fd, events, BATCH, timeout, NULL);
@@ -318,8 +316,7 @@ void lb_carrier_sleep(uint64_t deadline_ns)
         wait_here(deadline_ns);
         return;
     }
-    struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
-                                .tv_nsec = (long)(deadline_ns % 1000000000u)};
+    const struct timespec deadline = lb_timespec(deadline_ns);
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL) == EINTR)
         ;
 }

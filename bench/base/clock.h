@@ -14,6 +14,12 @@ static inline uint64_t lb_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+static inline struct timespec lb_timespec(uint64_t ns)
+{
+    return (struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                             .tv_nsec = (long)(ns % 1000000000u)};
+}
+
 /* Milliseconds since 1970 of CLOCK_REALTIME: what statements see as :now. */
 static inline int64_t lb_unix_ms(void)
 {

@@ -1,17 +1,17 @@
 /* Events by futex: see event.h. */
 #include "event.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 bool lb_event_wait(struct lb_waitable *event, uint32_t seen, uint64_t deadline_ns)
 {
-    struct timespec deadline = {.tv_sec = (time_t)(deadline_ns / 1000000000u),
-                                .tv_nsec = (long)(deadline_ns % 1000000000u)};
+    const struct timespec deadline = lb_timespec(deadline_ns);
     while (atomic_load(&event->counter) == seen) {
         /* FUTEX_WAIT_BITSET takes an absolute time; not the private form: processes share it. */
         long rc =

@@ -1,6 +1,7 @@
 /* The guarantees, by name: see guarantee.h. */
 #include "guarantee.h"
 
+#include "append.h"
 #include "error.h"
 
 #include <stdio.h>
@@ -58,10 +59,9 @@ const char *lb_verdict_name(enum lb_verdict verdict)
 
 char *lb_guarantees_text(char *buf, size_t size)
 {
-    size_t n = 0;
     buf[0] = '\0';
-    for (int i = 0; i < LB_GUARANTEES && n < size; i++)
-        n += (size_t)snprintf(buf + n, size - n, "%s%s", i > 0 ? ", " : "", guarantees[i].name);
+    for (int i = 0; i < LB_GUARANTEES; i++)
+        lb_append(buf, size, "%s%s", i > 0 ? ", " : "", guarantees[i].name);
     return buf;
 }
 

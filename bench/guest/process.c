@@ -227,9 +227,7 @@ static bool await(struct lb_guest_process *process, bool writing, uint64_t deadl
         uint64_t now_ns = lb_now_ns();
         uint64_t until_ns =
             relay != NULL ? lb_min_u64(lb_relay_due_ns(relay), deadline_ns) : deadline_ns;
-        uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-        struct timespec left = {.tv_sec = (time_t)(left_ns / 1000000000),
-                                .tv_nsec = (long)(left_ns % 1000000000)};
+        const struct timespec left = lb_timespec(until_ns > now_ns ? until_ns - now_ns : 0);
         int n = ppoll(fds, FDS, &left, NULL);
         if (n == 0 && until_ns == deadline_ns)
             return false;

@@ -4,12 +4,12 @@
 #include "recording.h"
 
 #include "array.h"
+#include "clock.h"
 #include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ACTORS = 3, RESOURCES = 2, FIRST_ITEM = 700001 };
 
@@ -83,7 +83,6 @@ const struct lb_recorded *lb_recording_find(const struct lb_recording *recording
 static void begin(struct recorder *recorder, const char *operation, enum lb_recorded_as as)
 {
     struct lb_recording *recording = recorder->recording;
-    struct timespec now;
     recorder->current = NULL;
     recorder->wanted = operation;
     bool has_room = recording->n < sizeof recording->operations / sizeof recording->operations[0];
@@ -95,8 +94,7 @@ static void begin(struct recorder *recorder, const char *operation, enum lb_reco
     snprintf(recorder->current->operation, sizeof recorder->current->operation, "%s", operation);
     snprintf(recorder->current->worker, sizeof recorder->current->worker, "%s",
              recorder->actors[as].name);
-    clock_gettime(CLOCK_REALTIME, &now);
-    recorder->current->now_ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    recorder->current->now_ms = (uint64_t)lb_unix_ms();
 }
 
 /* grant or item: the operation's subject; NULL: none. */

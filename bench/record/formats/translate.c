@@ -1,7 +1,8 @@
 /* One operation of a text format to an event: see translate.h. */
 #include "translate.h"
 
-#include <stdio.h>
+#include "append.h"
+
 #include <string.h>
 
 /* --- single keys --- */
@@ -143,13 +144,11 @@ int lb_translate_finish(const struct lb_translator *tr)
     if (tr->n_unknown == 0)
         return 0;
     char list[600] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < tr->n_unknown && used < sizeof list - 1; i++) {
+    for (size_t i = 0; i < tr->n_unknown; i++) {
         const struct lb_unknown *unknown = &tr->unknown[i];
         int shown = unknown->length > 32 ? 32 : (int)unknown->length;
-        int n = snprintf(list + used, sizeof list - used, "%s%.*s (%llu)", i > 0 ? ", " : "", shown,
-                         unknown->text, (unsigned long long)unknown->n);
-        used += n > 0 ? (size_t)n : 0;
+        lb_append(list, sizeof list, "%s%.*s (%llu)", i > 0 ? ", " : "", shown, unknown->text,
+                  (unsigned long long)unknown->n);
     }
     return lb_scan_fail(tr->scan, tr->unknown[0].at,
                         "unknown operations: %s%s; name them with --ignore to skip them", list,
