@@ -91,23 +91,14 @@ static char *put_token(char *at, const struct lb_item *item)
     return item->has_token ? put_number(at, item->token) : put_text(at, "null");
 }
 
-static struct lb_value write_ids(const struct lb_batch *batch, bool has_arrays)
+/* The ids, or the tokens, to text. */
+static struct lb_value write_list(const struct lb_batch *batch, char *text, bool are_tokens,
+                                  bool has_arrays)
 {
-    char *text = batch->memory->ids, *at = text;
+    char *at = text;
     for (uint32_t i = 0; i < batch->n; i++) {
         *at++ = i > 0 ? ',' : has_arrays ? '{' : '[';
-        at = put_number(at, batch->items[i]->id);
-    }
-    *at++ = has_arrays ? '}' : ']';
-    return lb_text(text, (size_t)(at - text));
-}
-
-static struct lb_value write_tokens(const struct lb_batch *batch, bool has_arrays)
-{
-    char *text = batch->memory->tokens, *at = text;
-    for (uint32_t i = 0; i < batch->n; i++) {
-        *at++ = i > 0 ? ',' : has_arrays ? '{' : '[';
-        at = put_token(at, batch->items[i]);
+        at = are_tokens ? put_token(at, batch->items[i]) : put_number(at, batch->items[i]->id);
     }
     *at++ = has_arrays ? '}' : ']';
     return lb_text(text, (size_t)(at - text));
@@ -129,9 +120,11 @@ static void fill_lists(struct lb_bag *bag, const struct lb_actor *actor,
 {
     const struct lb_program *program = actor->plan->program;
     if ((program->uses >> LB_SLOT_IDS & 1) != 0)
-        bag->value[LB_SLOT_IDS] = write_ids(batch, program->db->has_arrays);
+        bag->value[LB_SLOT_IDS] =
+            write_list(batch, batch->memory->ids, false, program->db->has_arrays);
     if ((program->uses >> LB_SLOT_TOKENS & 1) != 0)
-        bag->value[LB_SLOT_TOKENS] = write_tokens(batch, program->db->has_arrays);
+        bag->value[LB_SLOT_TOKENS] =
+            write_list(batch, batch->memory->tokens, true, program->db->has_arrays);
     if ((program->uses >> LB_SLOT_ITEMS & 1) != 0)
         bag->value[LB_SLOT_ITEMS] = write_items(batch);
 }
@@ -220,12 +213,6 @@ void lb_ordinary_catch_id(void *arg, const struct lb_bag *bag)
         lb_batch_reach(batch, id);
 }
 
-/* Of a statement that did something, and named no ids. */
-static void judge_number(struct lb_batch *batch, int64_t n_answered)
-{
-    set_all(batch, n_answered == (int64_t)batch->n ? LB_OK : LB_LOST);
-}
-
 void lb_ordinary_fill_batch(struct lb_bag *bag, const struct lb_actor *actor,
                             struct lb_batch *batch)
 {
@@ -242,8 +229,8 @@ int lb_ordinary_end_batch(struct lb_batch *batch, int answer,
     answer = lb_ordinary_refused(answer, result);
     if (answer != LB_OK)
         set_all(batch, answer);
-    else if (batch->memory->n_named == 0)
-        judge_number(batch, result->n_answered);
+    else if (batch->memory->n_named == 0) /* it did something, and named no ids */
+        set_all(batch, result->n_answered == (int64_t)batch->n ? LB_OK : LB_LOST);
     if (answer == LB_OK)
         lb_batch_end(batch);
     return answer;

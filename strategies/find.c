@@ -59,6 +59,15 @@ bool lb_strategy_refuses(const struct lb_strategy_plan *plan, int answer)
     return answer == LB_DUPLICATE && stated != NULL && stated->unique != 0;
 }
 
+const char *lb_setting_of(const struct lb_setting *settings, size_t n, const char *name,
+                          const char *by_default)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(settings[i].name, name) == 0)
+            return settings[i].value;
+    return by_default;
+}
+
 uint32_t lb_strategy_attempts(const struct lb_strategy_plan *plan)
 {
     const char *name = plan->strategy->attempts, *value = "0";
@@ -67,9 +76,7 @@ uint32_t lb_strategy_attempts(const struct lb_strategy_plan *plan)
     for (const struct lb_option *o = plan->strategy->options; o->name != NULL; o++)
         if (strcmp(o->name, name) == 0)
             value = o->default_value;
-    for (size_t i = 0; i < plan->n_settings; i++)
-        if (strcmp(plan->settings[i].name, name) == 0)
-            value = plan->settings[i].value;
+    value = lb_setting_of(plan->settings, plan->n_settings, name, value);
     return (uint32_t)strtoul(value, NULL, 10);
 }
 

@@ -38,10 +38,8 @@ static int open_actor(struct lb_actor *actor, struct lb_error *err)
 static uint32_t wait_ms(const struct lb_actor *actor)
 {
     const struct lb_program *program = actor->plan->program;
-    for (size_t i = 0; i < program->n_settings; i++)
-        if (strcmp(program->settings[i].name, "wait_ms") == 0)
-            return (uint32_t)strtoul(program->settings[i].value, NULL, 10);
-    return 0;
+    const char *text = lb_setting_of(program->settings, program->n_settings, "wait_ms", "0");
+    return (uint32_t)strtoul(text, NULL, 10);
 }
 
 /* Under step control no worker sleeps: the scheduler decides which worker polls again, and when. */

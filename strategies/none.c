@@ -13,18 +13,6 @@ static int nothing_to_set_up(struct lb_strategy_plan *plan, struct lb_session *s
     return LB_OK;
 }
 
-static int open_actor(struct lb_actor *actor, struct lb_error *err)
-{
-    (void)actor;
-    (void)err;
-    return LB_OK;
-}
-
-static void close_actor(struct lb_actor *actor)
-{
-    (void)actor;
-}
-
 static int grant_always(struct lb_actor *actor, enum lb_section_name section,
                         const struct lb_request *request, struct lb_grant *grant,
                         struct lb_error *err)
@@ -40,9 +28,9 @@ static int grant_always(struct lb_actor *actor, enum lb_section_name section,
 
 static const struct lb_flow flow = {
     .setup = nothing_to_set_up,
-    .open = open_actor,
+    .open = lb_open_nothing,
     .lock = grant_always,
-    .close = close_actor,
+    .close = lb_close_nothing,
     .teardown = nothing_to_set_up,
 };
 

@@ -473,6 +473,18 @@ int lb_ordinary_class(struct lb_actor *actor, enum lb_section_name section, stru
     return section == LB_S_HEARTBEAT && r == LB_BUSY ? LB_REFUSED : r;
 }
 
+int lb_open_nothing(struct lb_actor *actor, struct lb_error *err)
+{
+    (void)actor;
+    (void)err;
+    return LB_OK;
+}
+
+void lb_close_nothing(struct lb_actor *actor)
+{
+    (void)actor;
+}
+
 const struct lb_flow lb_ordinary_flow = {
     .setup = lb_ordinary_setup,
     .open = lb_ordinary_open,

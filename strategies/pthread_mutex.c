@@ -46,22 +46,10 @@ static int teardown(struct lb_strategy_plan *plan, struct lb_session *session, s
     return LB_OK;
 }
 
-static int open_actor(struct lb_actor *actor, struct lb_error *err)
-{
-    (void)err;
-    actor->state = actor->plan->shared;
-    return LB_OK;
-}
-
-static void close_actor(struct lb_actor *actor)
-{
-    actor->state = NULL;
-}
-
 static int lock(struct lb_actor *actor, enum lb_section_name section,
                 const struct lb_request *request, struct lb_grant *grant, struct lb_error *err)
 {
-    struct padded_mutex *mutexes = actor->state;
+    struct padded_mutex *mutexes = actor->plan->shared;
     pthread_mutex_t *mutex = &mutexes[request->resource].mutex;
     bool releases = section == LB_S_RELEASE;
     int r = releases ? pthread_mutex_unlock(mutex) : pthread_mutex_lock(mutex);
@@ -77,9 +65,9 @@ static int lock(struct lb_actor *actor, enum lb_section_name section,
 
 static const struct lb_flow flow = {
     .setup = setup,
-    .open = open_actor,
+    .open = lb_open_nothing,
     .lock = lock,
-    .close = close_actor,
+    .close = lb_close_nothing,
     .teardown = teardown,
 };
 

@@ -56,18 +56,6 @@ static int teardown(struct lb_strategy_plan *plan, struct lb_session *session, s
     return LB_OK;
 }
 
-static int open_actor(struct lb_actor *actor, struct lb_error *err)
-{
-    (void)err;
-    actor->state = actor->plan->shared;
-    return LB_OK;
-}
-
-static void close_actor(struct lb_actor *actor)
-{
-    actor->state = NULL;
-}
-
 static void make_ready(struct queue *queue, uint32_t id)
 {
     queue->entries[id].state = READY;
@@ -105,7 +93,7 @@ static void unlock(struct queue *queue)
 static int put(struct lb_actor *actor, int64_t first, uint32_t n, const char *payload,
                struct lb_error *err)
 {
-    struct queue *queue = actor->state;
+    struct queue *queue = actor->plan->shared;
     (void)payload;
     if (first < 1 || first > MAX_ITEMS - (int64_t)n)
         return lb_fail(err, LB_E_UNSUPPORTED, "pthread-queue holds %d items at most", MAX_ITEMS);
@@ -127,7 +115,7 @@ static int put(struct lb_actor *actor, int64_t first, uint32_t n, const char *pa
 static int claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint32_t max,
                  uint32_t *ret_n, int64_t *ret_marked, struct lb_error *err)
 {
-    struct queue *queue = actor->state;
+    struct queue *queue = actor->plan->shared;
     uint32_t got = 0;
     int r = lock(queue, err);
     if (r != 0)
@@ -153,7 +141,7 @@ static int claim(struct lb_actor *actor, uint32_t n, struct lb_item *items, uint
 static int move(struct lb_actor *actor, const struct lb_item *item, enum state from, enum state to,
                 struct lb_error *err)
 {
-    struct queue *queue = actor->state;
+    struct queue *queue = actor->plan->shared;
     int answer = LB_REFUSED;
     int r = lock(queue, err);
     if (r != 0)
@@ -189,7 +177,7 @@ static int change_all(struct lb_actor *actor, enum lb_section_name section, stru
                       : section == LB_S_RESET_ALL      ? DONE
                                                        : ACTIVE;
     uint64_t ttl_ns = actor->plan->ttl_ms * UINT64_C(1000000), now_ns = lb_now_ns();
-    struct queue *queue = actor->state;
+    struct queue *queue = actor->plan->shared;
     int r = lock(queue, err);
     if (r != 0)
         return r;
@@ -203,12 +191,12 @@ static int change_all(struct lb_actor *actor, enum lb_section_name section, stru
 
 static const struct lb_flow flow = {
     .setup = setup,
-    .open = open_actor,
+    .open = lb_open_nothing,
     .put = put,
     .claim = claim,
     .item = change_item,
     .class = change_all,
-    .close = close_actor,
+    .close = lb_close_nothing,
     .teardown = teardown,
 };
 

@@ -244,6 +244,10 @@ struct lb_flow {
 /* Runs the sections of the strategy's program. */
 extern const struct lb_flow lb_ordinary_flow;
 
+/* open and close of a flow whose actors have nothing of their own. */
+int lb_open_nothing(struct lb_actor *actor, struct lb_error *err);
+void lb_close_nothing(struct lb_actor *actor);
+
 /* A guarantee that a control is known to break. engines: comma-separated names or NULL for all. */
 struct lb_break {
     unsigned guarantee; /* enum lb_guarantee */
@@ -355,6 +359,10 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
 /* True if this operation can be called: the program has the section or, without statements, the
  * strategy names it among its operations. */
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
+
+/* The value of a setting, or else its default. */
+const char *lb_setting_of(const struct lb_setting *settings, size_t n, const char *name,
+                          const char *by_default);
 
 /* How often an item is tried at most, as the file or program says; 0: it does not say. */
 uint32_t lb_strategy_attempts(const struct lb_strategy_plan *plan);

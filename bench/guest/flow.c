@@ -205,10 +205,8 @@ static json_t *describe_run(const struct lb_actor *actor)
         json_pack("{s:I, s:I, s:I}", "ttl_ms", (json_int_t)plan->ttl_ms, "limit_ms",
                   (json_int_t)plan->limit_ms, "resources", (json_int_t)plan->n_resources);
     for (const struct lb_option *o = plan->strategy->options; o->name != NULL; o++) {
-        const char *value = o->default_value;
-        for (size_t i = 0; i < plan->n_settings; i++)
-            if (strcmp(plan->settings[i].name, o->name) == 0)
-                value = plan->settings[i].value;
+        const char *value =
+            lb_setting_of(plan->settings, plan->n_settings, o->name, o->default_value);
         json_object_set_new(options, o->name, json_string(value));
     }
     return options;

@@ -23,9 +23,7 @@ int lb_guest_limit(const char *name, const struct lb_setting *settings, size_t n
     for (size_t i = 0; i < LB_GUEST_COMMON_OPTIONS; i++)
         if (strcmp(lb_guest_common_options[i].name, name) == 0)
             text = lb_guest_common_options[i].default_value;
-    for (size_t i = 0; i < n_settings; i++)
-        if (strcmp(settings[i].name, name) == 0)
-            text = settings[i].value;
+    text = lb_setting_of(settings, n_settings, name, text);
     char *end;
     errno = 0;
     unsigned long ms = strtoul(text, &end, 10);

@@ -60,7 +60,7 @@ static const char *text_of(const struct lb_guest *guest, const char *key)
     return json_string_value(json_object_get(guest->hello, key));
 }
 
-static int check_keys(const struct lb_guest *guest, struct lb_error *err)
+static int check_keys(struct lb_guest *guest, struct lb_error *err)
 {
     static const char *const keys[] = {
         "hello",      "strategy", "version",    "summary",  "shape",    "claims",
@@ -393,25 +393,16 @@ static int read_attributes(struct lb_guest *guest, struct lb_error *err)
 int lb_guest_read(const char *path, json_t *hello, struct lb_guest **ret_guest,
                   struct lb_error *err)
 {
+    static int (*const readers[])(struct lb_guest * guest, struct lb_error * err) = {
+        check_keys,      read_name,    read_claims,   read_engines,
+        read_operations, read_options, read_attempts, read_attributes};
     struct lb_guest *guest = lb_calloc(1, sizeof *guest);
     guest->path = path;
     guest->hello = hello;
     guest->strategy = (struct lb_strategy){.origin = "", .changed = lb_no_changes, .guest = guest};
-    int rc = check_keys(guest, err);
-    if (rc == 0)
-        rc = read_name(guest, err);
-    if (rc == 0)
-        rc = read_claims(guest, err);
-    if (rc == 0)
-        rc = read_engines(guest, err);
-    if (rc == 0)
-        rc = read_operations(guest, err);
-    if (rc == 0)
-        rc = read_options(guest, err);
-    if (rc == 0)
-        rc = read_attempts(guest, err);
-    if (rc == 0)
-        rc = read_attributes(guest, err);
+    int rc = 0;
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0] && rc == 0; i++)
+        rc = readers[i](guest, err);
     if (rc == 0)
         *ret_guest = guest;
     else
