@@ -14,9 +14,9 @@
 #include "aged_table.h"
 #include "classes.h"
 #include "control.h"
+#include "memory.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { CLAIMS = 256 };
 
@@ -103,11 +103,9 @@ static int complete(struct lb_operator *op, struct lb_item *items, uint32_t n,
 /* Claims and completes all that is there. */
 static int use_up(struct lb_active_run *run, struct lb_operator *op, struct lb_error *err)
 {
-    struct lb_item *items = calloc(CLAIMS, sizeof *items);
+    struct lb_item *items = lb_calloc(CLAIMS, sizeof *items);
     struct lb_batch batch;
     int rc = lb_batch_init(&batch, CLAIMS, err);
-    if (rc == 0 && items == NULL)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
     while (rc == LB_OK) {
         uint32_t n = 0;
         rc = lb_operate_claim(op, CLAIMS, items, CLAIMS, &n, err);
@@ -196,11 +194,7 @@ int lb_backlog_put(struct lb_active_run *run, struct lb_error *err)
     if (scenario->shape != LB_QUEUE ||
         (scenario->backlog == 0 && scenario->dead_rows == 0 && !is_aged))
         return 0;
-    char *payload = malloc(scenario->payload_bytes + 1);
-    if (payload == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a payload");
-    memset(payload, 'x', scenario->payload_bytes);
-    payload[scenario->payload_bytes] = '\0';
+    char *payload = lb_worker_payload(scenario->payload_bytes);
     struct lb_counts counts[LB_MEASURES] = {0};
     struct lb_actor actor = {.plan = lb_run_first_plan(run),
                              .session = run->has_control ? &run->control : NULL,

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "faults.h"
 #include "intervals.h"
+#include "memory.h"
 #include "parcel.h"
 #include "part.h"
 #include "peers.h"
@@ -333,26 +334,22 @@ static void send_result(struct lb_active_run *run)
     struct follower *f = run->follower;
     struct lb_error err = {0};
     struct lb_part part;
-    char *bytes = NULL;
-    size_t n = 0;
+    char *bytes;
+    size_t n;
     int rc = lb_run_settle(run, &err);
     lb_run_warn_of_ends(run);
-    FILE *out = rc == 0 ? open_memstream(&bytes, &n) : NULL;
-    if (rc == 0 && out == NULL)
-        rc = lb_fail(&err, LB_E_MEMORY, "out of memory for the result");
-    if (rc == 0)
-        rc = lb_outcome_write(run->outcome, out, &err);
-    if (out != NULL && fclose(out) != 0 && rc == 0)
-        rc = lb_fail(&err, LB_E_MEMORY, "out of memory for the result");
-    if (rc == 0) {
-        lb_part_take(run, &part);
-        lb_parcel_begin(&f->out, LB_MSG_RESULT, f->run);
-        lb_parcel_put(&f->out, &part, sizeof part);
-        lb_parcel_put(&f->out, bytes, n);
-    } else {
+    if (rc != 0) {
         tell_failure(f, &err);
-        lb_parcel_begin(&f->out, LB_MSG_ENDED, f->run);
+        tell_ended(f);
+        return;
     }
+    FILE *out = lb_open_memory(&bytes, &n);
+    lb_outcome_write(run->outcome, out, &err); /* into memory: it cannot fail */
+    lb_close_memory(out);
+    lb_part_take(run, &part);
+    lb_parcel_begin(&f->out, LB_MSG_RESULT, f->run);
+    lb_parcel_put(&f->out, &part, sizeof part);
+    lb_parcel_put(&f->out, bytes, n);
     send_out(f);
     free(bytes);
 }
@@ -389,11 +386,9 @@ static void work(struct lb_active_run *run)
 
 static void follow_run(struct follower *f)
 {
-    struct order *order = calloc(1, sizeof *order);
+    struct order *order = lb_calloc(1, sizeof *order);
     struct lb_error err = {0}, ignored;
     struct lb_active_run run = {.company = &company, .follower = f};
-    if (order == NULL)
-        return;
     order->parcel = f->in;
     f->in = (struct lb_parcel){0};
     memset(f->due_ns, 0, sizeof f->due_ns);
@@ -404,10 +399,10 @@ static void follow_run(struct follower *f)
     run.request = &order->plan;
     run.share = order->share;
     run.joining = &order->joining;
-    if (rc == 0)
-        rc = lb_outcome_new(run.request, &run.outcome, &err);
-    if (rc == 0)
+    if (rc == 0) {
+        run.outcome = lb_outcome_new(run.request);
         rc = lb_run_set_up(&run, &err);
+    }
     if (rc == 0)
         rc = lb_run_start_workers(&run, &err);
     if (rc != 0)

@@ -1,6 +1,7 @@
 /* The phases of a run: see run_parts.h. */
 #include "run_parts.h"
 
+#include "array.h"
 #include "beater.h"
 #include "control.h"
 #include "faults.h"
@@ -51,12 +52,8 @@ static void add_wait(void *arg, const char *name, const char *value)
             outcome->waits[i].n += n;
             return;
         }
-    struct lb_wait *grown = realloc(outcome->waits, (outcome->n_waits + 1) * sizeof *grown);
-    if (grown == NULL)
-        return;
-    outcome->waits = grown;
-    struct lb_wait *wait = &grown[outcome->n_waits++];
-    *wait = (struct lb_wait){.n = n};
+    struct lb_wait *wait = lb_array_add(&outcome->waits, &outcome->n_waits, sizeof *wait);
+    wait->n = n;
     snprintf(wait->name, sizeof wait->name, "%s", name);
 }
 

@@ -13,6 +13,7 @@
 #include "run_parts.h"
 
 #include "control.h"
+#include "memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -194,12 +195,10 @@ int lb_putters_put(struct lb_active_run *run, struct lb_operator *op, int64_t fi
 {
     struct crowd crowd = {.run = run, .payload = payload, .first = first, .n = n};
     struct putter own = {.crowd = &crowd, .op = op};
-    struct helper *helpers = NULL;
     uint32_t n_helpers = helpers_wanted(run, n);
+    struct helper *helpers = lb_calloc(n_helpers, sizeof *helpers);
     int rc = LB_OK;
     crowd.each = n_helpers > 0 ? PUTS_OF_MANY : PUTS;
-    if (n_helpers > 0 && (helpers = calloc(n_helpers, sizeof *helpers)) == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a backlog");
     for (uint32_t i = 0; i < n_helpers && rc == LB_OK; i++)
         rc = open_helper(&crowd, &helpers[i], i, op, err);
     if (rc != LB_OK)

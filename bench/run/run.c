@@ -175,9 +175,8 @@ static int ask_when_quiet(struct lb_active_run *run, struct lb_error *err)
         run->outcome->state != LB_RUN_COMPLETE)
         return 0;
     outlast_leases(run);
-    int rc = lb_runner_init(&runner, run->program, &run->control, err);
-    if (rc != 0)
-        return rc;
+    lb_runner_init(&runner, run->program, &run->control, err);
+    int rc = 0;
     for (uint32_t i = 0; i < run->plan.n_resources && rc == 0; i++) {
         int64_t n_free = 0;
         uint64_t from_ns = lb_now_ns();
@@ -209,7 +208,7 @@ static int conclude(struct lb_active_run *run, const struct lb_scenario *scenari
         lb_uptime_look(run->team, &run->control, run->history != NULL ? &run->control_log : NULL,
                        run->share.first_log);
     if (rc == 0)
-        rc = lb_peers_gather(run, err);
+        lb_peers_gather(run);
     if (rc == 0)
         rc = lb_run_settle(run, err);
     if (rc == 0)
@@ -284,9 +283,8 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
     request.scenario = &scenario;
     struct lb_active_run run = {
         .request = &request, .stop = stop, .progress = progress, .progress_arg = arg};
-    int rc = lb_outcome_new(&request, &run.outcome, err);
-    if (rc == 0 && peers != NULL)
-        rc = take_share(&run, &all, &scenario, err);
+    run.outcome = lb_outcome_new(&request);
+    int rc = peers != NULL ? take_share(&run, &all, &scenario, err) : 0;
     if (rc != 0) {
         lb_outcome_free(run.outcome);
         return rc;

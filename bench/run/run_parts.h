@@ -18,8 +18,8 @@ void lb_run_release(struct lb_active_run *run);
 /* --- plans.c: how the server reads the tables for each operation --- */
 
 /* Before the first worker starts. Fills the outcome's plans if they are wanted. An operation that
- * cannot be tried has none. 0, or LB_E_MEMORY. */
-int lb_plans_read(struct lb_active_run *run, struct lb_error *err);
+ * cannot be tried has none. */
+void lb_plans_read(struct lb_active_run *run);
 
 /* --- backlog.c: the items that a queue has at the start --- */
 

@@ -99,9 +99,8 @@ struct lb_active_run {
     uint64_t own_cpu_at_ns;
     int64_t counted[LB_COUNTED]; /* at the end, by the strategy's own statement */
     bool is_counted;
-    bool is_endless;  /* items come back after they were ended: the run was over at once */
-    bool lacks_facts; /* memory ran out for some of the server's */
-    pthread_t world;  /* the thread of a blocker or snapshot */
+    bool is_endless; /* items come back after they were ended: the run was over at once */
+    pthread_t world; /* the thread of a blocker or snapshot */
     bool has_world;
     bool counts_waits; /* the lease is the server's to count, from the moment of the grant */
     struct lb_watchdog watchdog;

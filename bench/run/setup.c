@@ -12,6 +12,7 @@
 #include "faults.h"
 #include "guard.h"
 #include "ledger.h"
+#include "memory.h"
 #include "model.h"
 #include "ordinary.h"
 #include "pool.h"
@@ -83,9 +84,7 @@ static int program_of(const struct lb_run_plan *request, const struct lb_file *f
     char stale[24];
     struct lb_scaled scaled;
     size_t n = 0;
-    struct lb_setting *settings = calloc(request->n_settings + FROM_SCENARIO, sizeof *settings);
-    if (settings == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_setting *settings = lb_calloc(request->n_settings + FROM_SCENARIO, sizeof *settings);
     if (request->scenario->stale_ns > 0 && knows(request, file, "stale_ms", NULL)) {
         snprintf(stale, sizeof stale, "%llu",
                  (unsigned long long)(request->scenario->stale_ns / 1000000));
@@ -206,15 +205,13 @@ static int set_pipeline(struct lb_active_run *run, struct lb_error *err)
 }
 
 /* Those of the items, if the strategy puts any with them. */
-static int new_attributes(struct lb_active_run *run, struct lb_error *err)
+static void new_attributes(struct lb_active_run *run)
 {
     const struct lb_program *stated = lb_strategy_stated(&run->plan);
     if (stated == NULL || stated->attributes == 0)
-        return 0;
+        return;
     run->attributes = lb_attributes_new(run->request->scenario, run->request->seed);
     run->plan.attributes = run->plan_before.attributes = run->attributes;
-    return run->attributes != NULL ? 0
-                                   : lb_fail(err, LB_E_MEMORY, "out of memory for the items' keys");
 }
 
 static int open_database(struct lb_active_run *run, struct lb_error *err)
@@ -254,16 +251,12 @@ static int open_database(struct lb_active_run *run, struct lb_error *err)
         note_settings(run);
     if (rc != 0)
         return rc;
-    struct lb_fact_list facts = {&run->outcome->facts, &run->outcome->n_facts, false};
+    struct lb_fact_list facts = {&run->outcome->facts, &run->outcome->n_facts};
     rc = db->facts(run->control.conn, lb_run_add_fact, &facts, err);
     if (rc < 0)
         return rc;
-    if (facts.is_short)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     run->plan.program = run->program;
-    rc = new_attributes(run, err);
-    if (rc != 0)
-        return rc;
+    new_attributes(run);
     run->plan.space_no = run->plan_before.space_no = db->space_number(run->space);
     return set_pipeline(run, err);
 }
@@ -491,8 +484,6 @@ static int make_load(struct lb_active_run *run, struct lb_error *err)
     if (scenario->shape == LB_LOCK && scenario->zipf > 0) {
         run->choice = lb_zipf_new(run->plan.n_resources, scenario->zipf);
         team->choice = run->choice;
-        if (run->choice == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory for the choice of resources");
     }
     return 0;
 }
@@ -520,11 +511,13 @@ static int prepare_watchdog(struct lb_active_run *run, struct lb_error *err)
 int lb_run_set_up(struct lb_active_run *run, struct lb_error *err)
 {
     static int (*const steps[])(struct lb_active_run *, struct lb_error *) = {
-        make_shared, make_plan,        open_records, set_up_strategy, set_up_work,  make_team,
-        make_load,   prepare_watchdog, put_backlog,  migrate,         lb_plans_read};
+        make_shared, make_plan, open_records,     set_up_strategy, set_up_work,
+        make_team,   make_load, prepare_watchdog, put_backlog,     migrate};
     int rc = 0;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0] && rc == 0; i++)
         rc = steps[i](run, err);
+    if (rc == 0)
+        lb_plans_read(run);
     return rc;
 }
 

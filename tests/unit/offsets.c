@@ -47,7 +47,7 @@ static void exchange(struct world *world, struct lb_offsets *offsets, uint64_t m
     pass(world, lb_random_below(&world->random, most_way_ns));
     uint64_t their_ns = theirs(world);
     pass(world, lb_random_below(&world->random, most_way_ns));
-    assert_int_equal(lb_offsets_add(offsets, sent_ns, their_ns, world->ours_ns), 0);
+    lb_offsets_add(offsets, sent_ns, their_ns, world->ours_ns);
 }
 
 /* Moments between exchanges, at which the truth is known. */
@@ -98,8 +98,8 @@ static void nothing_is_said_of_times_outside(void **state)
     size_t place = 0;
     int64_t low, high;
     assert_false(lb_offsets_at(&offsets, 5, &place, &low, &high));
-    assert_int_equal(lb_offsets_add(&offsets, 1000, 50, 1020), 0);
-    assert_int_equal(lb_offsets_add(&offsets, 2000, 1050, 2020), 0);
+    lb_offsets_add(&offsets, 1000, 50, 1020);
+    lb_offsets_add(&offsets, 2000, 1050, 2020);
     assert_true(lb_offsets_close(&offsets));
     assert_false(lb_offsets_at(&offsets, 49, &place, &low, &high));
     assert_false(lb_offsets_at(&offsets, 1051, &place, &low, &high));

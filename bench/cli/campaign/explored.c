@@ -4,6 +4,7 @@
 
 #include "also.h"
 #include "clock.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -255,19 +256,12 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_explore_plan *pl
                                     .n_settings = cell->n_settings,
                                     .seed = plan->search.seed};
     struct lb_explored *explored;
-    struct lb_outcome *outcome;
     int r = lb_explore(plan, &explored, err);
     if (r != 0)
         return r;
-    struct lb_exploration *exploration = calloc(1, sizeof *exploration);
-    r = exploration != NULL ? lb_outcome_new(&run, &outcome, err)
-                            : lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (r == 0) {
-        take(cell, explored, exploration, outcome);
-        *ret_outcome = outcome;
-    } else {
-        free(exploration);
-    }
+    struct lb_exploration *exploration = lb_calloc(1, sizeof *exploration);
+    *ret_outcome = lb_outcome_new(&run);
+    take(cell, explored, exploration, *ret_outcome);
     lb_explored_free(explored);
-    return r;
+    return 0;
 }

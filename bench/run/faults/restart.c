@@ -8,6 +8,7 @@
 #include "restart.h"
 
 #include "fault_kind.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,15 +62,13 @@ static int spawn(const char *command, char *const *environment, pid_t *ret_pid)
     return error;
 }
 
-/* Ours, and STEP before it. NULL: no memory. */
+/* Ours, and STEP before it. */
 static char **environment_with(char *step)
 {
     size_t n = 0;
     while (environ[n] != NULL)
         n++;
-    char **copy = calloc(n + 2, sizeof *copy);
-    if (copy == NULL)
-        return NULL;
+    char **copy = lb_calloc(n + 2, sizeof *copy);
     copy[0] = step;
     for (size_t i = 0, to = 1; i < n; i++)
         if (strncmp(environ[i], "STEP=", 5) != 0)
@@ -84,8 +83,6 @@ int lb_restart_run_command(const char *name, const char *command, const char *st
     char variable[40];
     snprintf(variable, sizeof variable, "STEP=%s", step != NULL ? step : "");
     char **environment = environment_with(variable);
-    if (environment == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     int status = 0, error = spawn(command, environment, &pid);
     free(environment);
     if (error != 0)

@@ -10,6 +10,7 @@
 #include "gauges.h"
 
 #include "books.h"
+#include "memory.h"
 #include "proc.h"
 #include "traffic.h"
 
@@ -195,9 +196,7 @@ int lb_gauges_start(struct lb_active_run *run, struct lb_error *err)
     if ((!run->request->has_series && run->request->scenario->n_stages == 0) || db == NULL ||
         (db->in_process && run->processes != NULL))
         return 0;
-    struct lb_gauges *gauges = calloc(1, sizeof *gauges);
-    if (gauges == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_gauges *gauges = lb_calloc(1, sizeof *gauges);
     gauges->run = run;
     clear(&gauges->last);
     clear(&gauges->taken);

@@ -1,9 +1,9 @@
 /* The measured part by seconds: rates and latencies while the run goes on. */
 #include "intervals.h"
 
+#include "array.h"
 #include "gauges.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 uint64_t lb_run_refusals(const struct lb_active_run *run)
@@ -37,12 +37,8 @@ const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
     memcpy(sums, run->elsewhere.sums, sizeof sums);
     for (uint32_t i = 0; i < run->n_started; i++)
         lb_coarse_add(&run->workers[i].coarse, sums);
-    struct lb_interval *grown =
-        realloc(outcome->intervals, (outcome->n_intervals + 1) * sizeof *grown);
-    if (grown == NULL)
-        return NULL;
-    outcome->intervals = grown;
-    struct lb_interval *interval = &grown[outcome->n_intervals++];
+    struct lb_interval *interval =
+        lb_array_add(&outcome->intervals, &outcome->n_intervals, sizeof *interval);
     *interval =
         (struct lb_interval){.start_ns = run->interval_ns - run->measure_ns,
                              .length_ns = now_ns - run->interval_ns,

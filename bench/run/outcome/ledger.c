@@ -37,10 +37,8 @@ int lb_ledger_count(struct lb_active_run *run, struct lb_error *err)
     struct lb_runner runner = {0};
     if (run->outcome->state != LB_RUN_COMPLETE || !run->program->sections[LB_S_COUNT].present)
         return 0;
-    int rc = lb_runner_init(&runner, run->program, &run->control, err);
-    if (rc != 0)
-        return rc;
-    rc = lb_count_items(&run->plan, &runner, run->counted, err);
+    lb_runner_init(&runner, run->program, &run->control, err);
+    int rc = lb_count_items(&run->plan, &runner, run->counted, err);
     lb_runner_release(&runner);
     run->is_counted = rc == LB_OK;
     return rc < 0 ? rc : 0;

@@ -2,6 +2,7 @@
 #include "outcome.h"
 
 #include "append.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,40 +53,27 @@ static void describe_options(const struct lb_run_plan *plan, char *buf, size_t s
     }
 }
 
-int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outcome,
-                   struct lb_error *err)
+struct lb_outcome *lb_outcome_new(const struct lb_run_plan *plan)
 {
-    struct lb_outcome *outcome = calloc(1, sizeof *outcome);
-    if (outcome == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_outcome *outcome = lb_calloc(1, sizeof *outcome);
     const struct lb_scenario *scenario = plan->scenario;
     outcome->config = *scenario;
     outcome->seed = plan->seed;
     describe_options(plan, outcome->options, sizeof outcome->options);
     size_t n = scenario->workers + scenario->producers + 1;
-    outcome->worker_successes = calloc(n, sizeof *outcome->worker_successes);
-    bool complete = outcome->worker_successes != NULL;
-    for (int i = 0; i < LB_MEASURES; i++) {
+    outcome->worker_successes = lb_calloc(n, sizeof *outcome->worker_successes);
+    for (int i = 0; i < LB_MEASURES; i++)
         outcome->service[i] = lb_histogram_new();
-        complete = complete && outcome->service[i] != NULL;
-    }
     if (scenario->rate[0] != '\0') {
         static const enum lb_measure responses[] = {LB_M_ACQUIRE, LB_M_PUT, LB_M_CYCLE};
         for (size_t i = 0; i < sizeof responses / sizeof responses[0]; i++) {
             if (responses[i] == LB_M_CYCLE && scenario->shape == LB_QUEUE)
                 continue; /* the arrival is the item's, and that is in its claim */
             outcome->response[responses[i]] = lb_histogram_new();
-            complete = complete && outcome->response[responses[i]] != NULL;
         }
         outcome->pacing = lb_histogram_new();
-        complete = complete && outcome->pacing != NULL;
     }
-    if (!complete) {
-        lb_outcome_free(outcome);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    *ret_outcome = outcome;
-    return 0;
+    return outcome;
 }
 
 void lb_facts_free(struct lb_fact *facts, size_t n)

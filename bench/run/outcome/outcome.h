@@ -172,9 +172,8 @@ struct lb_outcome {
 const char *lb_interval_stage(const struct lb_outcome *outcome, const struct lb_interval *interval);
 /* How long the intervals of a run are: a second, and more in a run of hours. */
 uint64_t lb_run_interval_ns(const struct lb_scenario *scenario);
-/* An outcome without any measurement yet. 0 or LB_E_MEMORY. */
-int lb_outcome_new(const struct lb_run_plan *plan, struct lb_outcome **ret_outcome,
-                   struct lb_error *err);
+/* An outcome without any measurement yet. */
+struct lb_outcome *lb_outcome_new(const struct lb_run_plan *plan);
 void lb_facts_free(struct lb_fact *facts, size_t n);
 void lb_outcome_free(struct lb_outcome *outcome);
 /* All of an outcome as bytes that this build of the program can read back; lb_outcome_read returns

@@ -7,7 +7,8 @@
  */
 #include "outcome.h"
 
-#include <stdlib.h>
+#include "memory.h"
+
 #include <string.h>
 
 /* ---- writing ---- */
@@ -79,7 +80,7 @@ int lb_outcome_write(const struct lb_outcome *outcome, FILE *out, struct lb_erro
 struct source {
     const unsigned char *at;
     size_t left;
-    bool failed; /* too short, or memory ran out */
+    bool failed; /* too short */
 };
 
 static void take(struct source *s, void *into, size_t n)
@@ -100,16 +101,14 @@ static uint64_t take_u64(struct source *s)
     return value;
 }
 
-/* n elements of size bytes, allocated; at least one, so that NULL is a failure. */
+/* n elements of size bytes, and a zeroed one behind them; NULL: it is too short. */
 static void *take_array(struct source *s, uint64_t n, size_t size)
 {
-    void *array = NULL;
-    if (!s->failed && n <= s->left / size)
-        array = calloc((size_t)n + 1, size);
-    if (array == NULL)
-        s->failed = true;
-    else
-        take(s, array, (size_t)n * size);
+    s->failed = s->failed || n > s->left / size;
+    if (s->failed)
+        return NULL;
+    void *array = lb_calloc((size_t)n + 1, size);
+    take(s, array, (size_t)n * size);
     return array;
 }
 
@@ -123,10 +122,6 @@ static struct lb_histogram *take_histogram(struct source *s)
     if (take_u64(s) == 0 || s->failed)
         return NULL;
     struct lb_histogram *h = lb_histogram_new();
-    if (h == NULL) {
-        s->failed = true;
-        return NULL;
-    }
     take(s, h, offsetof(struct lb_histogram, buckets));
     uint64_t n = take_u64(s);
     for (uint64_t i = 0; i < n && !s->failed; i++) {
@@ -143,10 +138,10 @@ static struct lb_fact *take_facts(struct source *s, size_t *n)
 {
     size_t wanted = *n;
     *n = 0;
-    struct lb_fact *facts =
-        s->failed || wanted > s->left ? NULL : calloc(wanted + 1, sizeof *facts);
-    if (facts == NULL)
-        s->failed = true;
+    s->failed = s->failed || wanted > s->left;
+    if (s->failed)
+        return NULL;
+    struct lb_fact *facts = lb_calloc(wanted + 1, sizeof *facts);
     for (; *n < wanted && !s->failed; ++*n)
         facts[*n] = (struct lb_fact){take_text(s), take_text(s)};
     return facts;
@@ -156,9 +151,7 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
                     struct lb_error *err)
 {
     struct source s = {.at = bytes, .left = n};
-    struct lb_outcome *o = calloc(1, sizeof *o);
-    if (o == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_outcome *o = lb_calloc(1, sizeof *o);
     take(&s, o, sizeof *o);
     /* The data behind the pointers has moved. */
     memset(o->service, 0, sizeof o->service);

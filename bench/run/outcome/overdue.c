@@ -11,6 +11,7 @@
  */
 #include "overdue.h"
 
+#include "array.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -19,11 +20,6 @@
 struct turn {
     uint64_t id, time_ns;
     enum lb_op op;
-};
-
-struct turns {
-    struct turn *all;
-    size_t n, room;
 };
 
 struct lateness {
@@ -35,21 +31,6 @@ static bool is_turn(const struct lb_event *e)
     return e->op == LB_OP_ITEM ||
            ((e->op == LB_OP_COMPLETE || e->op == LB_OP_FREE || e->op == LB_OP_ERROR) &&
             e->type == LB_EV_OK);
-}
-
-static int push(struct turns *turns, const struct lb_event *e)
-{
-    if (turns->n == turns->room) {
-        size_t room = turns->room > 0 ? 2 * turns->room : 4096;
-        struct turn *grown = realloc(turns->all, room * sizeof *grown);
-        if (grown == NULL)
-            return LB_E_MEMORY;
-        turns->all = grown;
-        turns->room = room;
-    }
-    turns->all[turns->n++] =
-        (struct turn){.id = e->value, .time_ns = e->time_ns, .op = (enum lb_op)e->op};
-    return 0;
 }
 
 static int by_id_and_time(const void *a, const void *b)
@@ -107,35 +88,33 @@ static void tell(const struct lateness *late, const struct lb_scenario *scenario
              (unsigned long long)scenario->workers);
 }
 
-int lb_overdue_tell(const struct lb_history_view *view, uint64_t start_ns, uint64_t end_ns,
-                    const struct lb_scenario *scenario, struct lb_proof *ret_proof,
-                    struct lb_error *err)
+void lb_overdue_tell(const struct lb_history_view *view, uint64_t start_ns, uint64_t end_ns,
+                     const struct lb_scenario *scenario, struct lb_proof *ret_proof)
 {
-    struct turns turns = {0};
+    struct lb_array turns = {0};
     struct lateness late = {0};
     snprintf(ret_proof->name, sizeof ret_proof->name, "schedule");
     for (size_t l = 0; l < view->n_logs; l++)
         for (size_t s = 0; s < view->logs[l].n_spans; s++)
             for (size_t i = 0; i < view->logs[l].spans[s].n; i++) {
                 const struct lb_event *e = &view->logs[l].spans[s].events[i];
-                if (is_turn(e) && push(&turns, e) != 0) {
-                    free(turns.all);
-                    return lb_fail(err, LB_E_MEMORY, "out of memory for the turns of records");
-                }
+                if (is_turn(e))
+                    *(struct turn *)lb_array_push(&turns, sizeof(struct turn)) = (struct turn){
+                        .id = e->value, .time_ns = e->time_ns, .op = (enum lb_op)e->op};
             }
+    struct turn *all = turns.items;
     if (turns.n > 0)
-        qsort(turns.all, turns.n, sizeof *turns.all, by_id_and_time);
+        qsort(all, turns.n, sizeof *all, by_id_and_time);
     uint64_t n_seen = 0;
     for (size_t first = 0, i = 0; i < turns.n; i++) {
-        if (i + 1 < turns.n && turns.all[i + 1].id == turns.all[first].id)
+        if (i + 1 < turns.n && all[i + 1].id == all[first].id)
             continue;
-        follow(turns.all + first, i + 1 - first, start_ns, end_ns, scenario->period_ns, &late);
+        follow(all + first, i + 1 - first, start_ns, end_ns, scenario->period_ns, &late);
         n_seen++;
         first = i + 1;
     }
     if (n_seen < scenario->backlog) /* a record was never taken */
         wait_of(&late, start_ns, end_ns);
     tell(&late, scenario, end_ns - start_ns, ret_proof);
-    free(turns.all);
-    return 0;
+    free(all);
 }

@@ -5,8 +5,7 @@
 #include "outcome.h"
 
 /* overdue.c: does a queue of recurring work keep up? From the history, between the two times. */
-int lb_overdue_tell(const struct lb_history_view *view, uint64_t start_ns, uint64_t end_ns,
-                    const struct lb_scenario *scenario, struct lb_proof *ret_proof,
-                    struct lb_error *err);
+void lb_overdue_tell(const struct lb_history_view *view, uint64_t start_ns, uint64_t end_ns,
+                     const struct lb_scenario *scenario, struct lb_proof *ret_proof);
 
 #endif

@@ -16,6 +16,7 @@
  */
 #include "periodic.h"
 
+#include "array.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -31,30 +32,11 @@ struct attempt {
     bool is_grant, is_unknown, is_released, is_dead;
 };
 
-struct tries {
-    struct attempt *all;
-    size_t n, room;
-};
-
 struct tally {
     uint64_t n_runs, n_twice, n_missed, n_dead, n_outlived, n_picked_up, max_pick_up_ns;
     struct attempt first, second; /* of the first two runs in one period */
     uint64_t missed_at_ns;        /* the first refusal that told of a miss */
 };
-
-static struct attempt *push(struct tries *tries)
-{
-    if (tries->n == tries->room) {
-        size_t room = tries->room > 0 ? 2 * tries->room : 1024;
-        struct attempt *grown = realloc(tries->all, room * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        tries->all = grown;
-        tries->room = room;
-    }
-    tries->all[tries->n] = (struct attempt){.end_ns = UINT64_MAX};
-    return &tries->all[tries->n++];
-}
 
 /* Grants by their ok, refusals by their invoke: events sorted before a refusal came before it. */
 static uint64_t key_of(const struct attempt *t)
@@ -72,7 +54,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* The tries of one log. */
-static int scan_log(const struct lb_log_view *log, struct tries *tries)
+static void scan_log(const struct lb_log_view *log, struct lb_array *tries)
 {
     uint64_t acquire_ns = 0;
     size_t held = SIZE_MAX;
@@ -80,9 +62,10 @@ static int scan_log(const struct lb_log_view *log, struct tries *tries)
         for (size_t i = 0; i < log->spans[s].n; i++) {
             const struct lb_event *e = &log->spans[s].events[i];
             if (e->op == LB_OP_RELEASE && held != SIZE_MAX) {
-                tries->all[held].is_released = true;
+                struct attempt *grant = (struct attempt *)tries->items + held;
+                grant->is_released = true;
                 if (e->type == LB_EV_OK)
-                    tries->all[held].end_ns = e->time_ns;
+                    grant->end_ns = e->time_ns;
             }
             if (e->op != LB_OP_ACQUIRE)
                 continue;
@@ -92,31 +75,28 @@ static int scan_log(const struct lb_log_view *log, struct tries *tries)
             }
             if (e->type == LB_EV_FAIL && e->answer != LB_BUSY)
                 continue; /* contention on the statement, independent of the job */
-            struct attempt *t = push(tries);
-            if (t == NULL)
-                return LB_E_MEMORY;
-            t->low = acquire_ns;
-            t->high = e->time_ns;
-            t->log = log->number;
-            t->resource = e->object;
-            t->is_grant = e->type != LB_EV_FAIL;
-            t->is_unknown = e->type == LB_EV_INFO;
+            struct attempt *t = lb_array_push(tries, sizeof *t);
+            *t = (struct attempt){.low = acquire_ns,
+                                  .high = e->time_ns,
+                                  .end_ns = UINT64_MAX,
+                                  .log = log->number,
+                                  .resource = e->object,
+                                  .is_grant = e->type != LB_EV_FAIL,
+                                  .is_unknown = e->type == LB_EV_INFO};
             held = t->is_grant ? tries->n - 1 : held;
         }
     }
-    return 0;
 }
 
-static void mark_dead(const struct lb_history_view *view, struct tries *tries)
+static void mark_dead(const struct lb_history_view *view, struct attempt *tries, size_t n)
 {
     for (size_t l = 0; l < view->n_logs; l++)
         for (size_t s = 0; s < view->logs[l].n_spans; s++)
             for (size_t i = 0; i < view->logs[l].spans[s].n; i++) {
                 const struct lb_event *e = &view->logs[l].spans[s].events[i];
-                for (size_t k = 0; e->op == LB_OP_DEATH && k < tries->n; k++)
-                    if (tries->all[k].log == e->arg && tries->all[k].is_grant &&
-                        !tries->all[k].is_released)
-                        tries->all[k].is_dead = true;
+                for (size_t k = 0; e->op == LB_OP_DEATH && k < n; k++)
+                    if (tries[k].log == e->arg && tries[k].is_grant && !tries[k].is_released)
+                        tries[k].is_dead = true;
             }
 }
 
@@ -234,30 +214,24 @@ static void tell(const struct tally *tally, const struct lb_scenario *scenario, 
              slow);
 }
 
-int lb_periodic_prove(const struct lb_history_view *view, uint64_t start_ns,
-                      const struct lb_scenario *scenario, struct lb_proof *ret_proof,
-                      struct lb_error *err)
+void lb_periodic_prove(const struct lb_history_view *view, uint64_t start_ns,
+                       const struct lb_scenario *scenario, struct lb_proof *ret_proof)
 {
-    struct tries tries = {0};
+    struct lb_array tries = {0};
     struct tally tally = {0};
-    int rc = 0;
     snprintf(ret_proof->name, sizeof ret_proof->name, "schedule");
-    for (size_t l = 0; l < view->n_logs && rc == 0; l++)
-        rc = scan_log(&view->logs[l], &tries);
-    if (rc != 0) {
-        free(tries.all);
-        return lb_fail(err, rc, "out of memory for the runs of a job");
-    }
-    mark_dead(view, &tries);
+    for (size_t l = 0; l < view->n_logs; l++)
+        scan_log(&view->logs[l], &tries);
+    struct attempt *all = tries.items;
+    mark_dead(view, all, tries.n);
     if (tries.n > 0)
-        qsort(tries.all, tries.n, sizeof *tries.all, by_key);
+        qsort(all, tries.n, sizeof *all, by_key);
     for (size_t first = 0, i = 0; i < tries.n; i++) {
-        if (i + 1 < tries.n && tries.all[i + 1].resource == tries.all[first].resource)
+        if (i + 1 < tries.n && all[i + 1].resource == all[first].resource)
             continue;
-        judge_resource(tries.all + first, i + 1 - first, start_ns, scenario, &tally);
+        judge_resource(all + first, i + 1 - first, start_ns, scenario, &tally);
         first = i + 1;
     }
     tell(&tally, scenario, view->start_ns, ret_proof);
-    free(tries.all);
-    return 0;
+    free(all);
 }

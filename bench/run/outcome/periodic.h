@@ -5,8 +5,7 @@
 #include "outcome.h"
 
 /* periodic.c: was a job with a period run once in each? From the history. */
-int lb_periodic_prove(const struct lb_history_view *view, uint64_t start_ns,
-                      const struct lb_scenario *scenario, struct lb_proof *ret_proof,
-                      struct lb_error *err);
+void lb_periodic_prove(const struct lb_history_view *view, uint64_t start_ns,
+                       const struct lb_scenario *scenario, struct lb_proof *ret_proof);
 
 #endif

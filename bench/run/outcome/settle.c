@@ -1,12 +1,14 @@
 /* Computes the outcome of a run: counters, merged histograms, verdict. */
 #include "settle.h"
 
+#include "array.h"
 #include "class_proof.h"
 #include "control.h"
 #include "facts.h"
 #include "intervals.h"
 #include "joint.h"
 #include "ledger.h"
+#include "memory.h"
 #include "model.h"
 #include "overdue.h"
 #include "parts.h"
@@ -27,30 +29,17 @@
 void lb_run_add_fact(void *arg, const char *name, const char *value)
 {
     struct lb_fact_list *list = arg;
-    struct lb_fact *grown = realloc(*list->facts, (*list->n + 1) * sizeof *grown);
-    if (grown == NULL) {
-        list->is_short = true;
-        return;
-    }
-    *list->facts = grown;
-    struct lb_fact fact = {strdup(name), lb_clean_copy(value, SIZE_MAX)};
-    if (fact.name != NULL && fact.value != NULL) {
-        grown[(*list->n)++] = fact;
-        return;
-    }
-    list->is_short = true;
-    free(fact.name);
-    free(fact.value);
+    struct lb_fact *fact = lb_array_add(list->facts, list->n, sizeof *fact);
+    *fact = (struct lb_fact){lb_strdup(name), lb_clean_copy(value, SIZE_MAX)};
 }
 
 void lb_run_take_counters(struct lb_active_run *run, struct lb_fact **ret, size_t *ret_n)
 {
     const struct lb_db *db = run->team->db;
     struct lb_error ignored;
-    struct lb_fact_list list = {ret, ret_n, false};
+    struct lb_fact_list list = {ret, ret_n};
     if (db != NULL && db->counters != NULL && lb_control_has_connection(run))
         db->counters(run->control.conn, lb_run_add_fact, &list, &ignored);
-    run->lacks_facts |= list.is_short;
 }
 
 bool lb_witnesses_agree(const struct lb_judgement *judgement, const struct lb_live_witness *live,
@@ -159,21 +148,18 @@ static void claim_untested(struct lb_active_run *run)
 }
 
 /* Checks the scenario's own demands on the history. */
-static int prove(struct lb_active_run *run, const struct lb_history_view *view,
-                 struct lb_error *err)
+static void prove(struct lb_active_run *run, const struct lb_history_view *view)
 {
     const struct lb_scenario *scenario = run->request->scenario;
     struct lb_proof *proof = &run->outcome->proof;
-    int rc = 0;
     if (scenario->shape == LB_LOCK && scenario->period_ns > 0)
-        rc = lb_periodic_prove(view, run->first_ns, scenario, proof, err);
-    if (rc == 0 && scenario->shape == LB_QUEUE && scenario->period_ns > 0 && scenario->backlog > 0)
-        rc = lb_overdue_tell(view, run->first_ns, run->stop_ns, scenario, proof, err);
-    if (rc == 0 && scenario->shape == LB_QUEUE && scenario->classes > 1)
+        lb_periodic_prove(view, run->first_ns, scenario, proof);
+    if (scenario->shape == LB_QUEUE && scenario->period_ns > 0 && scenario->backlog > 0)
+        lb_overdue_tell(view, run->first_ns, run->stop_ns, scenario, proof);
+    if (scenario->shape == LB_QUEUE && scenario->classes > 1)
         lb_classes_prove(run, proof);
-    if (rc == 0 && run->is_counted)
+    if (run->is_counted)
         lb_ledger_prove(run, view, proof);
-    return rc;
 }
 
 /* True if no more items were lost than claims with a refused later statement may have taken. These
@@ -247,12 +233,10 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
         give_up_verdicts(outcome);
         return 0;
     }
-    if (rc == 0)
-        doubt_idle(outcome);
-    if (rc == 0)
-        rc = prove(run, view, err);
     if (rc != 0)
         return rc;
+    doubt_idle(outcome);
+    prove(run, view);
     doubt_clock(run, &model);
     /* An overlap seen by a rank's own clock may be too short to be certain in the joint history. */
     const enum lb_guarantee exclusion = model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE;
@@ -320,7 +304,7 @@ static uint64_t locks_granted(const struct lb_active_run *run)
     return run->last_successes - run->first_successes + lb_parts_sum(run).n_granted;
 }
 
-static int merge(struct lb_active_run *run, struct lb_error *err)
+static void merge(struct lb_active_run *run)
 {
     struct lb_outcome *outcome = run->outcome;
     outcome->n_workers = run->n_workers;
@@ -352,9 +336,7 @@ static int merge(struct lb_active_run *run, struct lb_error *err)
         outcome->n_statements += worker->n_statements;
         outcome->n_connects += worker->n_connects;
     }
-    int rc = lb_parts_add(run, &busy_ns, &edge_ns, err);
-    if (rc != 0)
-        return rc;
+    lb_parts_add(run, &busy_ns, &edge_ns);
     lb_readers_settle(run->readers, &outcome->counts[LB_M_READ], outcome->service[LB_M_READ]);
     const struct lb_counts *claims = &outcome->counts[LB_M_ACQUIRE];
     uint64_t successes = run->request->scenario->shape == LB_QUEUE ? outcome->n_items
@@ -366,7 +348,6 @@ static int merge(struct lb_active_run *run, struct lb_error *err)
     outcome->successes_per_s = seconds > 0 ? (double)successes / seconds : 0;
     outcome->attempts_per_success =
         claims->succeeded > 0 ? (double)claims->attempts / (double)claims->succeeded : 0;
-    return 0;
 }
 
 /* Little's law: operations under way = rate x mean time. Said only where the window's edges cannot
@@ -441,13 +422,8 @@ void lb_run_subtract_counters(struct lb_active_run *run)
         for (size_t k = 0; k < run->n_counters_before; k++)
             if (strcmp(run->counters_before[k].name, outcome->server[i].name) == 0)
                 before = strtoll(run->counters_before[k].value, NULL, 10);
-        char text[32];
-        snprintf(text, sizeof text, "%lld", after - before);
-        char *copy = strdup(text);
-        if (copy == NULL)
-            continue;
         free(outcome->server[i].value);
-        outcome->server[i].value = copy;
+        outcome->server[i].value = lb_format("%lld", after - before);
     }
 }
 
@@ -508,29 +484,21 @@ static void judge_generator(struct lb_active_run *run)
              lb_format_ns(p99, text, sizeof text), lb_format_ns(BOUND_NS, bound, sizeof bound));
 }
 
-/* The outcome of the run, before the verdict. An error that ends everything is returned. */
 /* Which workers were on which node, where there were several. */
 static void take_nodes(struct lb_active_run *run)
 {
-    struct lb_fact_list list = {&run->outcome->nodes, &run->outcome->n_nodes, false};
+    struct lb_fact_list list = {&run->outcome->nodes, &run->outcome->n_nodes};
     for (uint32_t i = 0; i < run->n_started; i++)
         for (int k = 0; k < LB_NODES_KEPT && run->workers[i].nodes[k][0] != '\0'; k++) {
             const char *node = run->workers[i].nodes[k];
-            char *text = NULL;
             size_t n = 0;
             while (n < *list.n && strcmp((*list.facts)[n].name, node) != 0)
                 n++;
             if (n == *list.n)
                 lb_run_add_fact(&list, node, "");
-            run->lacks_facts |= list.is_short;
-            if (n == *list.n)
-                return;
             char **value = &(*list.facts)[n].value;
-            if (asprintf(&text, "%s%s%u%s", *value, (*value)[0] != '\0' ? " " : "", i,
-                         k > 0 ? " (later)" : "") < 0) {
-                run->lacks_facts = true;
-                return;
-            }
+            char *text = lb_format("%s%s%u%s", *value, (*value)[0] != '\0' ? " " : "", i,
+                                   k > 0 ? " (later)" : "");
             free(*value);
             *value = text;
         }
@@ -541,6 +509,7 @@ static void take_nodes(struct lb_active_run *run)
     }
 }
 
+/* The outcome of the run, before the verdict. An error that ends everything is returned. */
 int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -563,9 +532,7 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
         snprintf(outcome->reason, sizeof outcome->reason, "interrupted after %.1f s",
                  (double)(run->stop_ns - run->measure_ns) / 1e9);
     }
-    int rc = merge(run, err);
-    if (rc != 0)
-        return rc;
+    merge(run);
     take_nodes(run);
     lb_refused_judge(run);
     judge_generator(run);
@@ -573,6 +540,6 @@ int lb_run_settle(struct lb_active_run *run, struct lb_error *err)
     judge_faults(run);
     lb_parts_invalidate(run);
     lb_run_count_due(run);
-    rc = assert_algebra(outcome, err);
+    int rc = assert_algebra(outcome, err);
     return rc != 0 ? rc : assert_little(outcome, err);
 }

@@ -14,7 +14,6 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err);
 struct lb_fact_list {
     struct lb_fact **facts;
     size_t *n;
-    bool is_short; /* memory ran out: some are missing */
 };
 void lb_run_add_fact(void *arg, const char *name, const char *value);
 

@@ -12,6 +12,7 @@
 
 #include "array.h"
 #include "history.h"
+#include "memory.h"
 #include "model.h"
 #include "settling.h"
 #include "shared.h"
@@ -19,7 +20,6 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define LAG_NS  UINT64_C(2000000000)
 #define LOOK_NS UINT64_C(500000000) /* between two looks at the file */
@@ -50,15 +50,6 @@ struct lb_settler {
     struct lb_array whole, tails; /* struct place: chunks that are full, and others, in order */
 };
 
-static int add(struct lb_array *array, uint64_t chunk, uint32_t log)
-{
-    struct place *slot = lb_array_push(array, sizeof *slot);
-    if (slot == NULL)
-        return LB_E_MEMORY;
-    *slot = (struct place){chunk, log};
-    return 0;
-}
-
 /* Looks at new chunks. One that is not written yet is looked at again, and so are those behind it.
  * 0, or an error. */
 static int look(struct lb_settler *s)
@@ -70,9 +61,9 @@ static int look(struct lb_settler *s)
         int rc = lb_history_look(s->run->history, s->n_known, &chunk, NULL, &err);
         if (rc != 0 || chunk.state == LB_CHUNK_UNWRITTEN)
             return rc;
-        rc = add(chunk.state == LB_CHUNK_TAIL ? &s->tails : &s->whole, s->n_known, chunk.log);
-        if (rc != 0)
-            return rc;
+        struct place *place =
+            lb_array_push(chunk.state == LB_CHUNK_TAIL ? &s->tails : &s->whole, sizeof *place);
+        *place = (struct place){s->n_known, chunk.log};
         lb_array_extend(&s->logs, &s->n_logs, sizeof *s->logs, (size_t)chunk.log + 1);
     }
     return 0;
@@ -85,12 +76,8 @@ static int append(struct lb_settler *s, const struct place *place)
     struct lb_chunk chunk;
     struct log *log = &s->logs[place->log];
     if (log->room < log->n_seen + LB_CHUNK_EVENTS) {
-        size_t room = log->n_seen + log->n_seen / 2 + LB_CHUNK_EVENTS;
-        struct lb_event *events = realloc(log->events, room * sizeof *events);
-        if (events == NULL)
-            return LB_E_MEMORY;
-        log->events = events;
-        log->room = room;
+        log->room = log->n_seen + log->n_seen / 2 + LB_CHUNK_EVENTS;
+        log->events = lb_realloc(log->events, log->room, sizeof *log->events);
     }
     int rc =
         lb_history_look(s->run->history, place->chunk, &chunk, log->events + log->n_seen, &err);
@@ -118,11 +105,8 @@ static int collect(struct lb_settler *s, bool *ret_is_whole)
 /* Memory that a burst took is given back. */
 static void shrink(struct log *log)
 {
-    struct lb_event *events = realloc(log->events, (log->n_left + 1) * sizeof *events);
-    if (events == NULL)
-        return;
-    log->events = events;
     log->room = log->n_left + 1;
+    log->events = lb_realloc(log->events, log->room, sizeof *log->events);
 }
 
 /* All at once for a reader: a chunk that could not be taken out is passed over. */
@@ -160,21 +144,18 @@ static int settle(struct lb_settler *s)
     bool is_whole = false;
     touch_windows(s);
     int rc = collect(s, &is_whole);
-    struct lb_settle_log *logs = calloc(s->n_logs + 1, sizeof *logs);
-    if (rc == 0 && logs == NULL)
-        rc = LB_E_MEMORY;
-    for (size_t i = 0; i < s->n_logs && rc == 0; i++)
+    if (rc != 0 || !is_whole)
+        return rc;
+    struct lb_settle_log *logs = lb_calloc(s->n_logs, sizeof *logs);
+    for (size_t i = 0; i < s->n_logs; i++)
         logs[i] = (struct lb_settle_log){s->logs[i].events, s->logs[i].n, s->logs[i].n_seen};
-    if (rc == 0 && is_whole)
-        rc = lb_settle(s->settled, &s->model, logs, s->n_logs, until_ns, &err);
-    for (size_t i = 0; i < s->n_logs && rc == 0 && is_whole; i++) {
+    rc = lb_settle(s->settled, &s->model, logs, s->n_logs, until_ns, &err);
+    for (size_t i = 0; i < s->n_logs && rc == 0; i++) {
         s->logs[i].n_left = logs[i].n;
         shrink(&s->logs[i]);
     }
-    if (rc == 0 && is_whole)
-        rc = take_out(s);
     free(logs);
-    return rc;
+    return rc == 0 ? take_out(s) : rc;
 }
 
 static void *settler_main(void *arg)
@@ -222,16 +203,10 @@ int lb_settler_start(struct lb_active_run *run, struct lb_error *err)
     /* Buffers of the settler are returned to the system, also the second time. By default the C
      * library raises this limit to the largest block that was freed. */
     mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
-    struct lb_settler *s = calloc(1, sizeof *s);
-    struct lb_settled *settled = lb_settled_new();
-    if (s == NULL || settled == NULL) {
-        free(s);
-        lb_settled_free(settled);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    struct lb_settler *s = lb_calloc(1, sizeof *s);
     s->run = run;
     s->model = model;
-    s->settled = settled;
+    s->settled = lb_settled_new();
     run->settler = s;
     if (pthread_create(&s->thread, NULL, settler_main, s) == 0)
         return 0;
@@ -252,11 +227,11 @@ const struct lb_settled *lb_settler_result(struct lb_settler *s)
     if (s == NULL)
         return NULL;
     free(s->carried);
-    s->carried = calloc(s->n_logs + 1, sizeof *s->carried);
-    for (size_t i = 0; i < s->n_logs && s->carried != NULL; i++)
+    s->carried = lb_calloc(s->n_logs, sizeof *s->carried);
+    for (size_t i = 0; i < s->n_logs; i++)
         s->carried[i] =
             (struct lb_carried){s->logs[i].events, s->logs[i].n_left, s->logs[i].n_chunks};
-    lb_history_carry(s->run->history, s->carried, s->carried != NULL ? s->n_logs : 0);
+    lb_history_carry(s->run->history, s->carried, s->n_logs);
     return lb_settled_events(s->settled) > 0 ? s->settled : NULL;
 }
 

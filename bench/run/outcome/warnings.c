@@ -379,8 +379,6 @@ void lb_run_warn(struct lb_active_run *run)
     else
         warn_of_no_drain(run);
     warn_of_no_work(run);
-    if (run->lacks_facts)
-        warn(run->outcome, "memory ran out: some of the server's counters, or nodes, are missing");
 }
 
 int lb_run_check_errors(struct lb_active_run *run, struct lb_error *err)

@@ -3,6 +3,7 @@
 
 #include "clock.h"
 #include "control.h"
+#include "memory.h"
 #include "run_parts.h"
 
 #include <stdio.h>
@@ -67,13 +68,8 @@ uint64_t lb_peers_patience_ns(void)
 
 int lb_peers_meet(struct lb_link *link, struct lb_peers **ret_peers, struct lb_error *err)
 {
-    struct lb_peers *peers = calloc(1, sizeof *peers);
-    if (peers != NULL)
-        peers->all = calloc(link->n_ranks, sizeof *peers->all);
-    if (peers == NULL || peers->all == NULL) {
-        free(peers);
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %u ranks", link->n_ranks);
-    }
+    struct lb_peers *peers = lb_calloc(1, sizeof *peers);
+    peers->all = lb_calloc(link->n_ranks, sizeof *peers->all);
     peers->link = link;
     peers->n_ranks = link->n_ranks;
     peers->patience_ns = lb_peers_patience_ns();

@@ -1,7 +1,7 @@
 /* Collects the results of the other ranks, once all workers have ended: see peers.h. */
 #include "peers.h"
 
-#include <stdlib.h>
+#include "memory.h"
 
 static void pull(struct lb_active_run *run, uint32_t rank)
 {
@@ -48,20 +48,17 @@ static bool take_histories(struct lb_active_run *run)
     return more;
 }
 
-int lb_peers_gather(struct lb_active_run *run, struct lb_error *err)
+void lb_peers_gather(struct lb_active_run *run)
 {
     struct lb_peers *peers = run->peers;
     if (peers == NULL)
-        return 0;
+        return;
     peers->astray[0] = '\0';
     peers->n_logs = run->share.n_logs;
-    peers->uncertainty_ns = calloc(peers->n_logs, sizeof *peers->uncertainty_ns);
-    if (peers->uncertainty_ns == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    peers->uncertainty_ns = lb_calloc(peers->n_logs, sizeof *peers->uncertainty_ns);
     close_clocks(run);
     while (run->history != NULL && take_histories(run)) {
         run->company->poll(run);
         nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
     }
-    return 0;
 }

@@ -3,8 +3,6 @@
 
 #include "peers.h"
 
-#include <stdlib.h>
-
 static void doubt_log(struct lb_peers *peers, uint32_t log, uint64_t uncertainty_ns)
 {
     if (log < peers->n_logs && peers->uncertainty_ns[log] < uncertainty_ns)
@@ -69,34 +67,29 @@ void lb_joint_take(struct lb_active_run *run, uint32_t rank, struct lb_parcel *p
     }
 }
 
-static int add_own(struct lb_active_run *run, struct lb_history_view *ret_own, struct lb_error *err)
+static void add_own(const struct lb_history_view *own, struct lb_builder *builder)
 {
-    struct lb_builder *builder = &run->peers->builder;
-    int rc = lb_history_view(run->history, ret_own, err);
-    if (rc != 0)
-        return rc;
-    for (size_t l = 0; l < ret_own->n_logs; l++)
-        for (size_t s = 0; s < ret_own->logs[l].n_spans; s++)
-            for (size_t i = 0; i < ret_own->logs[l].spans[s].n; i++)
-                lb_builder_add(builder, (uint32_t)l, &ret_own->logs[l].spans[s].events[i]);
-    return 0;
+    for (size_t l = 0; l < own->n_logs; l++)
+        for (size_t s = 0; s < own->logs[l].n_spans; s++)
+            for (size_t i = 0; i < own->logs[l].spans[s].n; i++)
+                lb_builder_add(builder, (uint32_t)l, &own->logs[l].spans[s].events[i]);
 }
 
 int lb_joint_view(struct lb_active_run *run, struct lb_history_view *ret_view, struct lb_error *err)
 {
     struct lb_peers *peers = run->peers;
-    struct lb_history_view own = {0};
-    int rc = add_own(run, &own, err);
-    if (rc == 0) {
-        lb_builder_finish(&peers->builder, own.meta, ret_view);
-        ret_view->start_ns = own.start_ns;
-        ret_view->start_unix_ns = own.start_unix_ns;
-        ret_view->truncated = own.truncated;
-        ret_view->whole_ns = own.whole_ns;
-        for (size_t l = 0; l < ret_view->n_logs && l < peers->n_logs; l++)
-            ret_view->logs[l].uncertainty_ns = peers->uncertainty_ns[l];
-    }
-    if (own.memory != NULL)
-        lb_history_release(&own);
-    return rc;
+    struct lb_history_view own;
+    int rc = lb_history_view(run->history, &own, err);
+    if (rc != 0)
+        return rc;
+    add_own(&own, &peers->builder);
+    lb_builder_finish(&peers->builder, own.meta, ret_view);
+    ret_view->start_ns = own.start_ns;
+    ret_view->start_unix_ns = own.start_unix_ns;
+    ret_view->truncated = own.truncated;
+    ret_view->whole_ns = own.whole_ns;
+    for (size_t l = 0; l < ret_view->n_logs && l < peers->n_logs; l++)
+        ret_view->logs[l].uncertainty_ns = peers->uncertainty_ns[l];
+    lb_history_release(&own);
+    return 0;
 }

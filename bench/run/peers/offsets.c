@@ -1,6 +1,8 @@
 /* Bounds on another clock: see offsets.h. */
 #include "offsets.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 
 /* Each difference of two times is rounded away from certainty. */
@@ -27,25 +29,21 @@ static bool meet(struct lb_bound *bound, const struct lb_bound *other)
     return bound->low <= bound->high;
 }
 
-int lb_offsets_add(struct lb_offsets *offsets, uint64_t sent_ns, uint64_t theirs_ns,
-                   uint64_t received_ns)
+void lb_offsets_add(struct lb_offsets *offsets, uint64_t sent_ns, uint64_t theirs_ns,
+                    uint64_t received_ns)
 {
     struct lb_bound bound = {theirs_ns, (int64_t)(theirs_ns - received_ns),
                              (int64_t)(theirs_ns - sent_ns)};
     if (offsets->n == offsets->room) {
-        size_t room = offsets->room > 0 ? 2 * offsets->room : 256;
-        struct lb_bound *grown = realloc(offsets->all, room * sizeof *grown);
-        if (grown == NULL)
-            return -1;
-        offsets->all = grown;
-        offsets->room = room;
+        offsets->room = offsets->room > 0 ? 2 * offsets->room : 256;
+        offsets->all = lb_realloc(offsets->all, offsets->room, sizeof *offsets->all);
     }
     if (offsets->n > 0) {
         const struct lb_bound *last = &offsets->all[offsets->n - 1];
         /* A clock that went back is none. */
         if ((int64_t)(theirs_ns - last->at_ns) < 0) {
             offsets->contradicts = true;
-            return 0;
+            return;
         }
         struct lb_bound before = widened(last, theirs_ns), own = bound;
         if (!meet(&bound, &before)) {
@@ -54,7 +52,6 @@ int lb_offsets_add(struct lb_offsets *offsets, uint64_t sent_ns, uint64_t theirs
         }
     }
     offsets->all[offsets->n++] = bound;
-    return 0;
 }
 
 bool lb_offsets_close(struct lb_offsets *offsets)

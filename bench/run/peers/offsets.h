@@ -31,9 +31,9 @@ struct lb_offsets {
     bool contradicts; /* no two clocks that run within LB_DRIFT_PPM of each other say this */
 };
 
-/* Adds the bound from one exchange; call in order of time. 0, or -1: out of memory. */
-int lb_offsets_add(struct lb_offsets *offsets, uint64_t sent_ns, uint64_t theirs_ns,
-                   uint64_t received_ns);
+/* Adds the bound from one exchange; call in order of time. */
+void lb_offsets_add(struct lb_offsets *offsets, uint64_t sent_ns, uint64_t theirs_ns,
+                    uint64_t received_ns);
 /* Once all are there: lets each of them profit from those after it. false: they contradict. */
 bool lb_offsets_close(struct lb_offsets *offsets);
 /* After the close: the bounds at a time of the other clock. false: it lies before the first

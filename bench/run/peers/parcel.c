@@ -1,6 +1,8 @@
 /* Messages between ranks: see parcel.h. */
 #include "parcel.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +16,11 @@ void lb_parcel_begin(struct lb_parcel *parcel, enum lb_message what, uint64_t ru
 
 void lb_parcel_put(struct lb_parcel *parcel, const void *bytes, size_t n)
 {
-    if (parcel->failed || n == 0)
+    if (n == 0)
         return;
     if (n > parcel->room - parcel->n) {
-        size_t room = 2 * parcel->room + n;
-        unsigned char *grown = realloc(parcel->bytes, room);
-        if (grown == NULL) {
-            parcel->failed = true;
-            return;
-        }
-        parcel->bytes = grown;
-        parcel->room = room;
+        parcel->room = 2 * parcel->room + n;
+        parcel->bytes = lb_realloc(parcel->bytes, parcel->room, 1);
     }
     memcpy(parcel->bytes + parcel->n, bytes, n);
     parcel->n += n;
@@ -45,7 +41,7 @@ void lb_parcel_put_text(struct lb_parcel *parcel, const char *text)
 
 int lb_parcel_send(struct lb_parcel *parcel, struct lb_link *link, uint32_t to)
 {
-    return parcel->failed ? -1 : link->send(link, to, parcel->bytes, parcel->n);
+    return link->send(link, to, parcel->bytes, parcel->n);
 }
 
 bool lb_parcel_receive(struct lb_parcel *parcel, struct lb_link *link, uint32_t *ret_from,

@@ -30,7 +30,7 @@ enum lb_message {
 struct lb_parcel {
     unsigned char *bytes;
     size_t n, room, at;
-    bool failed; /* out of memory, or read beyond its end */
+    bool failed; /* it was read beyond its end */
 };
 
 /* Empties it, and begins a message of a run. */

@@ -3,9 +3,9 @@
  */
 #include "parts.h"
 
+#include "memory.h"
 #include "peers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct lb_part lb_parts_sum(const struct lb_active_run *run)
@@ -99,15 +99,13 @@ static struct lb_rank_row row_of_peer(const struct lb_peer *peer)
     return row;
 }
 
-int lb_parts_add(struct lb_active_run *run, double *busy_ns, double *edge_ns, struct lb_error *err)
+void lb_parts_add(struct lb_active_run *run, double *busy_ns, double *edge_ns)
 {
     struct lb_outcome *outcome = run->outcome;
     struct lb_peers *peers = run->peers;
     if (peers == NULL)
-        return 0;
-    outcome->ranks.rows = calloc(peers->n, sizeof *outcome->ranks.rows);
-    if (outcome->ranks.rows == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+        return;
+    outcome->ranks.rows = lb_calloc(peers->n, sizeof *outcome->ranks.rows);
     outcome->ranks.n = peers->n;
     outcome->ranks.rows[0] = row_of(outcome, peers->host);
     for (uint32_t r = 1; r < peers->n; r++) {
@@ -122,7 +120,6 @@ int lb_parts_add(struct lb_active_run *run, double *busy_ns, double *edge_ns, st
         *edge_ns += busy * peer->outcome->in_flight_edge;
         add_one(outcome, peer->outcome, peer->share.first_seat);
     }
-    return 0;
 }
 
 void lb_parts_invalidate(struct lb_active_run *run)

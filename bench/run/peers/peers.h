@@ -83,7 +83,7 @@ uint64_t lb_peers_agree(struct lb_active_run *run, enum lb_phase phase);
 extern const struct lb_company lb_peers_company;
 
 /* After the end: bounds of their clocks, results, histories (where recorded), as one view. */
-int lb_peers_gather(struct lb_active_run *run, struct lb_error *err);
+void lb_peers_gather(struct lb_active_run *run);
 /* The run is over for all: their sessions are closed. */
 void lb_peers_end(struct lb_active_run *run);
 

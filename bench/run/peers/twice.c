@@ -1,6 +1,7 @@
 /* Verdicts with and without the clocks' uncertainty: see twice.h. */
 #include "twice.h"
 
+#include "memory.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -75,15 +76,11 @@ int lb_judge_twice(struct lb_history_view *view, const struct lb_model *model,
                    struct lb_judgement *ret_judgement, struct lb_near_miss near[LB_GUARANTEE_ROOM],
                    struct lb_error *err)
 {
-    uint64_t *uncertainty_ns = calloc(view->n_logs + 1, sizeof *uncertainty_ns);
-    struct lb_judgement *others = calloc(2, sizeof *others);
-    int rc = uncertainty_ns == NULL || others == NULL
-                 ? lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts")
-                 : 0;
-    for (size_t i = 0; i < view->n_logs && rc == 0; i++)
+    uint64_t *uncertainty_ns = lb_calloc(view->n_logs, sizeof *uncertainty_ns);
+    struct lb_judgement *others = lb_calloc(2, sizeof *others);
+    for (size_t i = 0; i < view->n_logs; i++)
         uncertainty_ns[i] = view->logs[i].uncertainty_ns;
-    if (rc == 0)
-        rc = lb_check(view, model, ret_judgement, err);
+    int rc = lb_check(view, model, ret_judgement, err);
     if (rc == 0)
         rc = judge_within(view, model, uncertainty_ns, 0, &others[0], err);
     if (rc == 0)
@@ -91,7 +88,7 @@ int lb_judge_twice(struct lb_history_view *view, const struct lb_model *model,
     for (int g = 0; g < LB_GUARANTEES && rc == 0; g++)
         if (is_near(ret_judgement, &others[0], g))
             tell(&ret_judgement->findings[g], &near[g], largest(uncertainty_ns, view->n_logs));
-    for (size_t i = 0; i < view->n_logs && uncertainty_ns != NULL; i++)
+    for (size_t i = 0; i < view->n_logs; i++)
         view->logs[i].uncertainty_ns = uncertainty_ns[i];
     free(uncertainty_ns);
     free(others);

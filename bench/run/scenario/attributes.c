@@ -6,6 +6,7 @@
  */
 #include "attributes.h"
 
+#include "memory.h"
 #include "units.h"
 #include "zipf.h"
 
@@ -171,7 +172,7 @@ static uint32_t n_keys_of(const struct lb_scenario *scenario)
 double lb_attributes_hottest(const struct lb_scenario *scenario)
 {
     double *keys = lb_zipf_new(n_keys_of(scenario), scenario->key_zipf);
-    double share = keys != NULL ? keys[0] : 1;
+    double share = keys[0];
     free(keys);
     return share;
 }
@@ -179,23 +180,18 @@ double lb_attributes_hottest(const struct lb_scenario *scenario)
 struct lb_attribute_source *lb_attributes_new(const struct lb_scenario *scenario, uint64_t seed)
 {
     uint32_t n_keys = n_keys_of(scenario);
-    struct attributes *a = malloc(sizeof *a + n_keys * sizeof *a->keys);
+    struct attributes *a = lb_malloc(sizeof *a + n_keys * sizeof *a->keys);
     double *keys = lb_zipf_new(n_keys, scenario->key_zipf);
-    if (a != NULL && keys != NULL) {
-        *a = (struct attributes){.source.value_of = value_of,
-                                 .seed = seed,
-                                 .unique = scenario->unique > 0 ? scenario->unique : USUAL_UNIQUE,
-                                 .n_keys = n_keys};
-        memcpy(a->keys, keys, n_keys * sizeof *keys);
-        read_parts(LB_A_TENANT, scenario->tenants, &a->parts[LB_A_TENANT]);
-        read_parts(LB_A_PRIORITY, scenario->priority, &a->parts[LB_A_PRIORITY]);
-        read_parts(LB_A_DUE, scenario->due, &a->parts[LB_A_DUE]);
-    } else {
-        free(a);
-        a = NULL;
-    }
+    *a = (struct attributes){.source.value_of = value_of,
+                             .seed = seed,
+                             .unique = scenario->unique > 0 ? scenario->unique : USUAL_UNIQUE,
+                             .n_keys = n_keys};
+    memcpy(a->keys, keys, n_keys * sizeof *keys);
     free(keys);
-    return a != NULL ? &a->source : NULL;
+    read_parts(LB_A_TENANT, scenario->tenants, &a->parts[LB_A_TENANT]);
+    read_parts(LB_A_PRIORITY, scenario->priority, &a->parts[LB_A_PRIORITY]);
+    read_parts(LB_A_DUE, scenario->due, &a->parts[LB_A_DUE]);
+    return &a->source;
 }
 
 bool lb_attributes_delay(const struct lb_scenario *scenario)

@@ -5,6 +5,7 @@
 #include "scenario.h"
 
 #include "aged_table.h"
+#include "memory.h"
 #include "strategy.h"
 
 #include <ctype.h>
@@ -42,9 +43,7 @@ int lb_scenario_capacities(const struct lb_scenario *scenario, uint32_t **ret_ca
         return lb_fail(err, LB_E_USAGE,
                        "capacity: %zu numbers for %zu resources; give one number, or one for each",
                        n_given, n);
-    uint32_t *capacity = malloc((n == 0 ? 1 : n) * sizeof *capacity);
-    if (capacity == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    uint32_t *capacity = lb_malloc(n * sizeof *capacity);
     for (size_t i = 0; i < n; i++)
         capacity[i] = given[n_given == 1 ? 0 : i];
     *ret_capacity = capacity;

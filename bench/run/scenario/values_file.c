@@ -5,6 +5,7 @@
  */
 #include "values_file.h"
 
+#include "array.h"
 #include "order.h"
 #include "text_clean.h"
 #include "units.h"
@@ -64,8 +65,7 @@ static const char *read_time(const char *text, int64_t *ret_ns)
 
 struct reading {
     enum lb_values kind;
-    int64_t *values;
-    size_t n, room;
+    struct lb_array values; /* int64_t */
 };
 
 /* Returns the error of the line, or NULL. */
@@ -83,17 +83,9 @@ static const char *take_line(struct reading *reading, char *line, size_t number)
         reading->kind == LB_VALUES_TIMES ? read_time(line, &value) : read_duration(line, &value);
     if (wrong != NULL)
         return strpbrk(line, ",;\t") != NULL ? "has several columns: select one" : wrong;
-    if (reading->n == MOST_VALUES)
+    if (reading->values.n == MOST_VALUES)
         return "is one too many: at most 10000000; take a shorter time, or a sample";
-    if (reading->n == reading->room) {
-        size_t room = reading->room * 2 + 1000;
-        int64_t *grown = realloc(reading->values, room * sizeof *grown);
-        if (grown == NULL)
-            return "has no room: out of memory";
-        reading->values = grown;
-        reading->room = room;
-    }
-    reading->values[reading->n++] = value;
+    *(int64_t *)lb_array_push(&reading->values, sizeof value) = value;
     return NULL;
 }
 
@@ -114,7 +106,7 @@ static int read_lines(const char *key, const char *shown, FILE *file, struct rea
     free(line);
     if (rc == 0 && ferror(file))
         rc = lb_fail(err, LB_E_USAGE, "%s: %s: %s", key, shown, strerror(errno));
-    if (rc == 0 && reading->n == 0)
+    if (rc == 0 && reading->values.n == 0)
         rc = lb_fail(err, LB_E_USAGE, "%s: %s: has no values: one on each line", key, shown);
     return rc;
 }
@@ -140,15 +132,15 @@ int lb_values_read(const char *key, const char *path, enum lb_values kind, uint6
         rc = read_lines(key, shown, file, &reading, err);
     fclose(file);
     if (rc != 0) {
-        free(reading.values);
+        free(reading.values.items);
         return rc;
     }
-    qsort(reading.values, reading.n, sizeof *reading.values, lb_order_i64);
-    const int64_t origin = kind == LB_VALUES_TIMES ? reading.values[0] : 0;
-    uint64_t *values = (uint64_t *)reading.values;
-    for (size_t i = 0; i < reading.n; i++)
-        values[i] = (uint64_t)reading.values[i] - (uint64_t)origin;
+    uint64_t *values = reading.values.items; /* modulo 2^64, as they may be negative */
+    qsort(values, reading.values.n, sizeof *values, lb_order_i64);
+    const uint64_t origin = kind == LB_VALUES_TIMES ? values[0] : 0;
+    for (size_t i = 0; i < reading.values.n; i++)
+        values[i] -= origin;
     *ret_values = values;
-    *ret_n = reading.n;
+    *ret_n = reading.values.n;
     return 0;
 }

@@ -2,15 +2,14 @@
  * exact for every exponent, 20 steps for a million ranks, and one random number per choice. */
 #include "zipf.h"
 
+#include "memory.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 double *lb_zipf_new(uint32_t n, double exponent)
 {
-    double *distribution = malloc((n > 0 ? n : 1) * sizeof *distribution);
+    double *distribution = lb_malloc(n * sizeof *distribution);
     double sum = 0;
-    if (distribution == NULL)
-        return NULL;
     for (uint32_t i = 0; i < n; i++)
         distribution[i] = sum += pow(i + 1, -exponent);
     for (uint32_t i = 0; i < n; i++)

@@ -1,6 +1,8 @@
 /* Processes that register, beat and sign off: see beater.h. */
 #include "beater.h"
 
+#include "memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,9 +202,7 @@ int lb_beater_start(struct lb_worker *workers, uint32_t first, uint32_t step, ui
     *ret_beater = NULL;
     if (team->plan->program == NULL || !lb_strategy_has(team->plan, LB_S_HEARTBEAT))
         return 0;
-    struct lb_beater *beater = calloc(1, sizeof *beater);
-    if (beater == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_beater *beater = lb_calloc(1, sizeof *beater);
     *beater =
         (struct lb_beater){.team = team, .workers = workers, .first = first, .step = step, .n = n};
     pthread_mutex_init(&beater->session_lock, NULL);

@@ -7,6 +7,7 @@
 #include "run_parts.h"
 
 #include "carrier.h"
+#include "memory.h"
 #include "pair.h"
 
 #include <stdlib.h>
@@ -44,9 +45,7 @@ int lb_carriers_start(struct lb_active_run *run, uint32_t n, struct lb_error *er
     struct lb_team *team = run->team;
     uint32_t room = (run->n_workers + n - 1) / n;
     int rc = 0;
-    team->carriers = calloc(n, sizeof(struct lb_carrier *));
-    if (team->carriers == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    team->carriers = lb_calloc(n, sizeof(struct lb_carrier *));
     for (; team->n_carriers < n && rc == 0; team->n_carriers += rc == 0)
         rc = lb_carrier_new(room, &team->carriers[team->n_carriers], err);
     for (uint32_t i = 0; i < run->n_workers && rc == 0; i++)

@@ -16,8 +16,9 @@
  */
 #include "chunks.h"
 
+#include "memory.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 
 struct lb_chunks {
     char sql[160];
@@ -46,19 +47,16 @@ int lb_chunks_setup(struct lb_session *control, uint64_t n_rows, struct lb_error
     return rc;
 }
 
-int lb_chunks_open(struct lb_worker *worker, struct lb_chunks **ret_chunks, struct lb_error *err)
+struct lb_chunks *lb_chunks_new(const struct lb_db *db)
 {
-    struct lb_chunks *chunks = calloc(1, sizeof *chunks);
-    if (chunks == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_chunks *chunks = lb_calloc(1, sizeof *chunks);
     char p[2][8];
     for (size_t i = 0; i < 2; i++)
-        worker->team->db->placeholder(i, p[i], sizeof p[i]);
+        db->placeholder(i, p[i], sizeof p[i]);
     snprintf(chunks->sql, sizeof chunks->sql,
              "UPDATE lockbench_chunks SET value = value + 1 WHERE id > %s AND id <= %s", p[0],
              p[1]);
-    *ret_chunks = chunks;
-    return 0;
+    return chunks;
 }
 
 /* The last row of the first n ranges; without overflow for what a scenario admits. */

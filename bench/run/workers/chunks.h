@@ -9,7 +9,7 @@ struct lb_chunks;
 enum { LB_CHUNK_SUMS = 5 };
 int lb_chunks_setup(struct lb_session *control, uint64_t n_rows, struct lb_error *err);
 /* Free with free(). */
-int lb_chunks_open(struct lb_worker *worker, struct lb_chunks **ret_chunks, struct lb_error *err);
+struct lb_chunks *lb_chunks_new(const struct lb_db *db);
 /* Updates the range of item id, or its first half: the work of a worker that fails in the middle.
  * An answer, or an error; contention is waited out, but inside of the strategy's transaction, which
  * then has to be rolled back. */

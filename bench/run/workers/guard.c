@@ -8,8 +8,9 @@
  */
 #include "guard.h"
 
+#include "memory.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 
 struct lb_guard {
     char read_sql[160], stamp_sql[160], plain_sql[160], fenced_sql[200];
@@ -36,14 +37,12 @@ int lb_guard_setup(struct lb_session *control, uint32_t n_resources, struct lb_e
     return rc;
 }
 
-int lb_guard_open(struct lb_worker *worker, struct lb_guard **ret_guard, struct lb_error *err)
+struct lb_guard *lb_guard_new(const struct lb_db *db)
 {
-    struct lb_guard *guard = calloc(1, sizeof *guard);
-    if (guard == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_guard *guard = lb_calloc(1, sizeof *guard);
     char p[4][8];
     for (size_t i = 0; i < 4; i++)
-        worker->team->db->placeholder(i, p[i], sizeof p[i]);
+        db->placeholder(i, p[i], sizeof p[i]);
     snprintf(guard->read_sql, sizeof guard->read_sql,
              "SELECT value FROM lockbench_guard WHERE resource = %s", p[0]);
     snprintf(guard->stamp_sql, sizeof guard->stamp_sql,
@@ -55,8 +54,7 @@ int lb_guard_open(struct lb_worker *worker, struct lb_guard **ret_guard, struct 
         guard->fenced_sql, sizeof guard->fenced_sql,
         "UPDATE lockbench_guard SET value = %s, token = %s WHERE resource = %s AND token <= %s",
         p[0], p[1], p[2], p[3]);
-    *ret_guard = guard;
-    return 0;
+    return guard;
 }
 
 /* The row learns the token before anything is read. */

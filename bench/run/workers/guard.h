@@ -7,7 +7,7 @@
 struct lb_guard;
 int lb_guard_setup(struct lb_session *control, uint32_t n_resources, struct lb_error *err);
 /* Free with free(). */
-int lb_guard_open(struct lb_worker *worker, struct lb_guard **ret_guard, struct lb_error *err);
+struct lb_guard *lb_guard_new(const struct lb_db *db);
 /* Shows the grant's token to the row and reads it; then writes it back, incremented, with the
  * token. LB_REFUSED: a later token was seen. */
 int lb_guard_read(struct lb_worker *worker, uint32_t resource, const struct lb_grant *grant,

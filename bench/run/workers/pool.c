@@ -1,6 +1,8 @@
 /* Sessions that workers share: see pool.h. */
 #include "pool.h"
 
+#include "memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,12 +32,9 @@ static void wake(void *arg)
 
 int lb_pool_new(struct lb_team *team, uint32_t n, struct lb_pool **ret_pool, struct lb_error *err)
 {
-    struct lb_pool *pool = calloc(1, sizeof *pool + n * sizeof pool->pooled[0]);
-    if (pool == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a pool of %u sessions", n);
+    struct lb_pool *pool = lb_calloc(1, sizeof *pool + n * sizeof pool->pooled[0]);
     pthread_mutex_init(&pool->lock, NULL);
-    int rc = 0;
-    for (uint32_t i = 0; i < n && rc == 0; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         char role[32];
         snprintf(role, sizeof role, "pool %u", i);
         struct lb_conn_options options;
@@ -43,17 +42,15 @@ int lb_pool_new(struct lb_team *team, uint32_t n, struct lb_pool **ret_pool, str
         options.role = role;
         options.seat = i;
         struct lb_pooled *pooled = &pool->pooled[i];
-        rc = lb_session_open(&pooled->session, team->db, team->space, &options, err);
-        if (rc != 0)
-            break;
+        int rc = lb_session_open(&pooled->session, team->db, team->space, &options, err);
+        if (rc != 0) {
+            lb_pool_free(pool);
+            return rc;
+        }
         pool->n_connected++;
-        rc = lb_runner_init(&pooled->runner, team->plan->program, &pooled->session, err);
+        lb_runner_init(&pooled->runner, team->plan->program, &pooled->session, err);
         pooled->next = pool->free;
         pool->free = pooled;
-    }
-    if (rc != 0) {
-        lb_pool_free(pool);
-        return rc;
     }
     team->on_phase_arg = pool; /* before any worker is started */
     team->on_phase = wake;

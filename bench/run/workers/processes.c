@@ -12,13 +12,13 @@
 #include "run_parts.h"
 
 #include "beater.h"
+#include "memory.h"
 #include "starved.h"
 #include "stops.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -130,9 +130,7 @@ static void count_absent(struct lb_active_run *run, struct lb_worker *worker)
 int lb_processes_start(struct lb_active_run *run, struct lb_error *err)
 {
     uint32_t first = (uint32_t)run->request->scenario->processes;
-    run->processes = calloc(first + run->n_slots - run->n_workers, sizeof *run->processes);
-    if (run->processes == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    run->processes = lb_calloc(first + run->n_slots - run->n_workers, sizeof *run->processes);
     if (run->has_control && run->control.db->in_process) {
         lb_session_close(&run->control);
         run->has_control = false;

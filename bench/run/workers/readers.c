@@ -8,6 +8,8 @@
  */
 #include "readers.h"
 
+#include "memory.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -19,7 +21,7 @@ struct reader {
     pthread_t thread;
     struct lb_session session;
     struct lb_runner runner;
-    bool has_session, has_runner, has_thread;
+    bool has_session, has_thread; /* with a session it has a runner */
     struct lb_counts counts;
     struct lb_histogram *service;
 };
@@ -81,25 +83,21 @@ static int open_reader(struct reader *reader, struct lb_error *err)
     lb_team_conn_options(team, team->plan, &options);
     options.role = "reader";
     reader->service = lb_histogram_new();
-    if (reader->service == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a reader");
     int rc = lb_session_open(&reader->session, team->db, team->space, &options, err);
-    reader->has_session = rc == 0;
-    if (rc == 0)
-        rc = lb_runner_init(&reader->runner, team->plan->program, &reader->session, err);
-    reader->has_runner = reader->has_session && rc == 0;
-    if (rc == 0 && pthread_create(&reader->thread, NULL, reader_main, reader) != 0)
-        rc = lb_fail(err, LB_E_ENV, "cannot start the thread of a reader");
-    reader->has_thread = rc == 0;
-    return rc;
+    if (rc != 0)
+        return rc;
+    reader->has_session = true;
+    lb_runner_init(&reader->runner, team->plan->program, &reader->session, err);
+    if (pthread_create(&reader->thread, NULL, reader_main, reader) != 0)
+        return lb_fail(err, LB_E_ENV, "cannot start the thread of a reader");
+    reader->has_thread = true;
+    return 0;
 }
 
 int lb_readers_start(struct lb_active_run *run, struct lb_error *err)
 {
     const size_t n = run->request->scenario->readers;
-    run->readers = calloc(1, sizeof *run->readers + n * sizeof run->readers->each[0]);
-    if (run->readers == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu readers", n);
+    run->readers = lb_calloc(1, sizeof *run->readers + n * sizeof run->readers->each[0]);
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
         run->readers->each[i].run = run;
@@ -123,11 +121,11 @@ void lb_readers_end(struct lb_readers *readers)
         if (reader->has_thread)
             pthread_join(reader->thread, NULL);
         reader->has_thread = false;
-        if (reader->has_runner)
+        if (reader->has_session) {
             lb_runner_release(&reader->runner);
-        if (reader->has_session)
             lb_session_close(&reader->session);
-        reader->has_runner = reader->has_session = false;
+        }
+        reader->has_session = false;
     }
 }
 

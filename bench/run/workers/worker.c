@@ -5,6 +5,7 @@
 
 #include "chunks.h"
 #include "guard.h"
+#include "memory.h"
 #include "starved.h"
 
 #include <signal.h>
@@ -31,18 +32,20 @@ void lb_worker_give_up(struct lb_worker *worker)
     report_ended(worker);
 }
 
+char *lb_worker_payload(uint64_t n_bytes)
+{
+    char *payload = lb_malloc(n_bytes + 1);
+    memset(payload, 'x', n_bytes);
+    payload[n_bytes] = '\0';
+    return payload;
+}
+
 static int prepare(struct lb_worker *worker, struct lb_error *err)
 {
     struct lb_team *team = worker->team;
     const struct lb_scenario *scenario = team->scenario;
-    if (worker->role != LB_ROLE_LOCKER) {
-        worker->payload = malloc(scenario->payload_bytes + 1);
-        if (worker->payload == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory for a payload of %llu bytes",
-                           (unsigned long long)scenario->payload_bytes);
-        memset(worker->payload, 'x', scenario->payload_bytes);
-        worker->payload[scenario->payload_bytes] = '\0';
-    }
+    if (worker->role != LB_ROLE_LOCKER)
+        worker->payload = lb_worker_payload(scenario->payload_bytes);
     if (worker->op.log != NULL)
         lb_log_start(worker->op.log);
     lb_worker_name(worker);
@@ -63,8 +66,10 @@ static int prepare(struct lb_worker *worker, struct lb_error *err)
         return lb_fail(err, LB_E_ENV, "worker %u could not open its session: %s", worker->number,
                        lb_answer_name(rc));
     if (scenario->rows > 0 && worker->role == LB_ROLE_CONSUMER)
-        return lb_chunks_open(worker, &worker->chunks, err);
-    return team->guard ? lb_guard_open(worker, &worker->guard, err) : 0;
+        worker->chunks = lb_chunks_new(team->db);
+    else if (team->guard)
+        worker->guard = lb_guard_new(team->db);
+    return 0;
 }
 
 void lb_worker_live(void *argument)

@@ -123,6 +123,8 @@ struct lb_worker_events {
 
 /* A worker's whole life, in a thread or a fiber; worker is a struct lb_worker. */
 void lb_worker_live(void *worker);
+/* What an item has in it; free with free(). */
+char *lb_worker_payload(uint64_t n_bytes);
 /* Starts the thread of one worker. */
 int lb_worker_start(struct lb_worker *worker, struct lb_error *err);
 /* The first worker of this process. */
@@ -175,7 +177,7 @@ static inline void lb_team_new_epoch(struct lb_team *team)
  * together: it can, for one of the ends. renew_batch: where section renew takes a batch; fills
  * is_lost. */
 bool lb_ends_together(const struct lb_strategy_plan *plan);
-int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err);
+void lb_ends_open(struct lb_worker *worker, uint32_t room);
 void lb_ends_free(struct lb_worker *worker);
 enum lb_op lb_worker_choose_end(struct lb_worker *worker, const struct lb_item *item);
 void lb_worker_end_item(struct lb_worker *worker, struct lb_item *item, enum lb_op which,

@@ -3,6 +3,8 @@
  */
 #include "worker.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 
 struct lb_ends {
@@ -16,26 +18,15 @@ bool lb_ends_together(const struct lb_strategy_plan *plan)
            lb_strategy_takes_batch(plan, LB_S_ERROR) || lb_strategy_takes_batch(plan, LB_S_FREE);
 }
 
-int lb_ends_open(struct lb_worker *worker, uint32_t room, struct lb_error *err)
+void lb_ends_open(struct lb_worker *worker, uint32_t room)
 {
     worker->ends = NULL;
     if (!lb_ends_together(worker->actor.plan) &&
         !lb_strategy_takes_batch(worker->actor.plan, LB_S_RENEW))
-        return 0;
-    struct lb_ends *ends = calloc(1, sizeof *ends);
-    if (ends == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a batch of %u items", room);
-    ends->which = malloc(room);
-    int r = ends->which == NULL
-                ? lb_fail(err, LB_E_MEMORY, "out of memory for a batch of %u items", room)
-                : lb_batch_init(&ends->batch, room, err);
-    if (r != 0) {
-        free(ends->which);
-        free(ends);
-        return r;
-    }
-    worker->ends = ends;
-    return 0;
+        return;
+    worker->ends = lb_calloc(1, sizeof *worker->ends);
+    worker->ends->which = lb_malloc(room);
+    lb_batch_init(&worker->ends->batch, room, &worker->err);
 }
 
 void lb_ends_free(struct lb_worker *worker)

@@ -8,6 +8,7 @@
 #include "beater.h"
 #include "chunks.h"
 #include "classes.h"
+#include "memory.h"
 #include "starved.h"
 #include "worker.h"
 
@@ -557,25 +558,16 @@ static void free_items(struct lb_worker *worker, struct lb_item *items)
     worker->next.items = NULL;
 }
 
-/* Allocates room for claimed items, and for their ends; NULL with an error of the worker's. */
+/* Allocates room for claimed items, and for their ends. */
 static struct lb_item *open_items(struct lb_worker *worker)
 {
     uint32_t room = lb_claim_room(worker->team->scenario);
-    bool is_pipelined = worker->team->plan->is_pipelined;
-    struct lb_item *items = calloc(room, sizeof *items);
-    worker->lost_items = calloc(room, sizeof *worker->lost_items);
+    worker->lost_items = lb_calloc(room, sizeof *worker->lost_items);
     worker->next = (struct lb_next_claim){0};
-    if (is_pipelined)
-        worker->next.items = calloc(room, sizeof *items);
-    int rc = 0;
-    if (items == NULL || worker->lost_items == NULL || (is_pipelined && worker->next.items == NULL))
-        rc = lb_fail(&worker->err, LB_E_MEMORY, "out of memory for claimed items");
-    else
-        rc = lb_ends_open(worker, room, &worker->err);
-    if (rc == 0)
-        return items;
-    free_items(worker, items);
-    return NULL;
+    if (worker->team->plan->is_pipelined)
+        worker->next.items = lb_calloc(room, sizeof *worker->next.items);
+    lb_ends_open(worker, room);
+    return lb_calloc(room, sizeof(struct lb_item));
 }
 
 void lb_worker_consume_loop(struct lb_worker *worker)
@@ -584,10 +576,6 @@ void lb_worker_consume_loop(struct lb_worker *worker)
     const struct lb_scenario *scenario = team->scenario;
     struct lb_worker *first_consumer = lb_worker_first(worker); /* consumers come first */
     struct lb_item *items = open_items(worker);
-    if (items == NULL) {
-        lb_team_fail(team, &worker->err);
-        return;
-    }
     if (scenario->classes > 1)
         worker->actor.task_class =
             lb_class_name(scenario, worker->seat % scenario->classes, worker->class_name);
