@@ -2,50 +2,50 @@
 #include "pool.h"
 #include "victim.h"
 
-/* Ends the sessions of the worker's program. */
-static void disconnect_program(struct lb_worker *worker)
+/* Ends n sessions over another connection, beside `beside`, as an operator would. is_own: the
+ * worker's hold may live in one of them. */
+static void terminate(struct lb_worker *worker, struct lb_conn *beside, const int64_t *sessions,
+                      uint32_t n, bool is_own)
 {
     struct lb_team *team = worker->team;
-    struct lb_actor *actor = &worker->actor;
     struct lb_error err = {0};
-    struct lb_conn_options options = {.role = "operator"};
+    struct lb_conn_options options = {.role = "operator", .beside = beside};
     struct lb_conn *operator_conn = NULL;
-    int rc = actor->n_sessions > 0
-                 ? team->db->open(team->space, &options, &operator_conn, &err)
-                 : lb_fail(&err, LB_E_FILE,
-                           "fault disconnect: %s does not say which sessions are its own: "
-                           "\"session\" in its answer to open",
-                           team->plan->strategy->name);
+    int rc = team->db->open(team->space, &options, &operator_conn, &err);
     if (rc == 0) {
-        lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number, 0);
-        atomic_fetch_add(&actor->n_cuts, 1);
-        for (uint32_t i = 0; i < actor->n_sessions && rc >= 0; i++)
-            rc = team->db->terminate(operator_conn, actor->sessions[i], &err);
+        if (is_own)
+            lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number,
+                           0);
+        for (uint32_t i = 0; i < n && rc >= 0; i++)
+            rc = team->db->terminate(operator_conn, sessions[i], &err);
         team->db->close(operator_conn);
     }
     if (rc < 0)
         lb_team_fail(team, &err);
 }
 
-/* Ends a session over a second connection, as an operator would. is_own: the worker's hold may live
- * in it. */
-static void disconnect(struct lb_worker *worker, struct lb_conn *conn, bool is_own)
+/* Ends the sessions of the worker's program. */
+static void disconnect_program(struct lb_worker *worker)
 {
     struct lb_team *team = worker->team;
-    struct lb_error err = {0};
-    struct lb_conn_options options = {.role = "operator", .beside = conn};
-    struct lb_conn *operator_conn = NULL;
-    int rc = team->db->open(team->space, &options, &operator_conn, &err);
-    if (rc == 0) {
-        int64_t id = team->db->session_id(conn);
-        if (is_own)
-            lb_note_append(worker->op.log, worker->op.process, LB_OP_SESSION_END, 0, worker->number,
-                           0);
-        rc = team->db->terminate(operator_conn, id, &err);
-        team->db->close(operator_conn);
-    }
-    if (rc < 0)
+    struct lb_actor *actor = &worker->actor;
+    struct lb_error err;
+    if (actor->n_sessions == 0) {
+        lb_fail(&err, LB_E_FILE,
+                "fault disconnect: %s does not say which sessions are its own: "
+                "\"session\" in its answer to open",
+                team->plan->strategy->name);
         lb_team_fail(team, &err);
+        return;
+    }
+    atomic_fetch_add(&actor->n_cuts, 1);
+    terminate(worker, NULL, actor->sessions, actor->n_sessions, true);
+}
+
+static void disconnect(struct lb_worker *worker, struct lb_conn *conn, bool is_own)
+{
+    const int64_t id = worker->team->db->session_id(conn);
+    terminate(worker, conn, &id, 1, is_own);
 }
 
 /* With a pool: ends the session of the hold, or a free one, which is noticed only when a worker

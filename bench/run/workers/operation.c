@@ -32,20 +32,32 @@ static inline bool take(struct lb_operator *op, enum lb_op which)
     return op->lender == NULL || op->lender->take(op->lender_arg, which);
 }
 
-/* Counts the attempt, records its end, and retires the process when the outcome is unknown. A
- * negative answer is an error: the statement was rejected, so the operation did not happen. */
-static inline int finish_as(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
-                            int answer, enum lb_event_type type)
+static inline enum lb_event_type type_of(int answer, bool is_unknown)
+{
+    return answer == LB_OK ? LB_EV_OK : is_unknown ? LB_EV_INFO : LB_EV_FAIL;
+}
+
+/* Records the end of an attempt, and counts it if it is measured. A negative answer is an error:
+ * the statement was rejected, so the operation did not happen. */
+static inline void end(struct lb_operator *op, enum lb_measure measure, bool measured,
+                       struct lb_event *event, int answer, enum lb_event_type type)
 {
     event->time_ns = op->end_ns;
     event->process = op->process;
     event->type = (uint8_t)type;
     event->answer = (uint8_t)(answer < 0 ? LB_OTHER : answer);
     append(op, event);
-    if (op->measured) {
+    if (measured) {
         op->counts[measure].attempts++;
         op->counts[measure].answers[event->answer]++;
     }
+}
+
+/* The same, and retires the process when the outcome is unknown. */
+static inline int finish_as(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
+                            int answer, enum lb_event_type type)
+{
+    end(op, measure, op->measured, event, answer, type);
     if (type == LB_EV_INFO)
         op->process += op->n_processes;
     if (op->lender != NULL)
@@ -62,10 +74,7 @@ static bool leaves_unknown(int answer)
 static inline int finish(struct lb_operator *op, enum lb_measure measure, struct lb_event *event,
                          int answer)
 {
-    return finish_as(op, measure, event, answer,
-                     answer == LB_OK          ? LB_EV_OK
-                     : leaves_unknown(answer) ? LB_EV_INFO
-                                              : LB_EV_FAIL);
+    return finish_as(op, measure, event, answer, type_of(answer, leaves_unknown(answer)));
 }
 
 /* The same of an operation of a section that may have committed a part of its changes before it was
@@ -101,16 +110,24 @@ static bool lacks(const struct lb_strategy_plan *plan, enum lb_section_name sect
     return plan->program == NULL && !lb_strategy_has(plan, section);
 }
 
+/* Asks the strategy, with a session if one is lent, and notes when it had answered. */
+static inline int ask_lock(struct lb_operator *op, enum lb_op which, enum lb_section_name section,
+                           const struct lb_request *request, struct lb_grant *grant,
+                           struct lb_error *err)
+{
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    int answer = take(op, which) ? flow->lock(op->actor, section, request, grant, err) : LB_TIMEOUT;
+    op->end_ns = lb_now_ns();
+    return answer;
+}
+
 int lb_operate_enqueue(struct lb_operator *op, const struct lb_request *request,
                        struct lb_grant *grant, struct lb_error *err)
 {
     assert(!op->holds);
     grant->has_ticket = false;
     invoke(op, LB_OP_ENQUEUE, request->resource, 0, 0, mode_flag(request));
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    int answer = take(op, LB_OP_ENQUEUE) ? flow->lock(op->actor, LB_S_ENQUEUE, request, grant, err)
-                                         : LB_TIMEOUT;
-    op->end_ns = lb_now_ns();
+    int answer = ask_lock(op, LB_OP_ENQUEUE, LB_S_ENQUEUE, request, grant, err);
     struct lb_event event = {
         .op = LB_OP_ENQUEUE,
         .object = request->resource,
@@ -138,10 +155,7 @@ int lb_operate_acquire(struct lb_operator *op, const struct lb_request *request,
     assert(!op->holds);
     grant->has_token = grant->is_over = false;
     invoke(op, LB_OP_ACQUIRE, request->resource, 0, 1, mode_flag(request));
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    int answer = take(op, LB_OP_ACQUIRE) ? flow->lock(op->actor, LB_S_ACQUIRE, request, grant, err)
-                                         : LB_TIMEOUT;
-    op->end_ns = lb_now_ns();
+    int answer = ask_lock(op, LB_OP_ACQUIRE, LB_S_ACQUIRE, request, grant, err);
     op->holds = answer == LB_OK;
     if (op->holds)
         note_wait(op, request->resource);
@@ -159,15 +173,12 @@ int lb_operate_renew(struct lb_operator *op, const struct lb_request *request,
                      struct lb_grant *grant, struct lb_error *err)
 {
     assert(op->holds);
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
     if (lacks(op->actor->plan, LB_S_RENEW))
         return lb_fail(err, LB_E_UNSUPPORTED, "strategy %s has no renew",
                        op->actor->plan->strategy->name);
     uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
     invoke(op, LB_OP_RENEW, request->resource, token, op->lease_ms, mode_flag(request));
-    int answer =
-        take(op, LB_OP_RENEW) ? flow->lock(op->actor, LB_S_RENEW, request, grant, err) : LB_TIMEOUT;
-    op->end_ns = lb_now_ns();
+    int answer = ask_lock(op, LB_OP_RENEW, LB_S_RENEW, request, grant, err);
     struct lb_event event = {.op = LB_OP_RENEW,
                              .object = request->resource,
                              .value = token,
@@ -185,10 +196,7 @@ int lb_operate_release(struct lb_operator *op, const struct lb_request *request,
     uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
     uint8_t flags = (uint8_t)(mode_flag(request) | token_flag(grant));
     invoke(op, LB_OP_RELEASE, request->resource, token, 1, flags);
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
-    int answer = take(op, LB_OP_RELEASE) ? flow->lock(op->actor, LB_S_RELEASE, request, grant, err)
-                                         : LB_TIMEOUT;
-    op->end_ns = lb_now_ns();
+    int answer = ask_lock(op, LB_OP_RELEASE, LB_S_RELEASE, request, grant, err);
     struct lb_event event = {.op = LB_OP_RELEASE,
                              .object = request->resource,
                              .value = token,
@@ -201,13 +209,10 @@ int lb_operate_cancel(struct lb_operator *op, const struct lb_request *request,
                       struct lb_grant *grant, struct lb_error *err)
 {
     assert(!op->holds);
-    const struct lb_flow *flow = op->actor->plan->strategy->flow;
     if (!lb_strategy_has(op->actor->plan, LB_S_CANCEL))
         return LB_OK;
     invoke(op, LB_OP_CANCEL, request->resource, 0, 0, mode_flag(request));
-    int answer = take(op, LB_OP_CANCEL) ? flow->lock(op->actor, LB_S_CANCEL, request, grant, err)
-                                        : LB_TIMEOUT;
-    op->end_ns = lb_now_ns();
+    int answer = ask_lock(op, LB_OP_CANCEL, LB_S_CANCEL, request, grant, err);
     struct lb_event event = {
         .op = LB_OP_CANCEL, .object = request->resource, .flags = mode_flag(request)};
     return finish(op, LB_M_RELEASE, &event, answer);
@@ -287,7 +292,7 @@ static uint32_t renewed_ms(const struct lb_operator *op, enum lb_op which)
     return op->lease_ms > 0 ? op->lease_ms : op->actor->plan->limit_ms;
 }
 
-static enum lb_section_name section_of(enum lb_op which)
+enum lb_section_name lb_operate_section(enum lb_op which)
 {
     return which == LB_OP_COMPLETE      ? LB_S_COMPLETE
            : which == LB_OP_ERROR       ? LB_S_ERROR
@@ -327,7 +332,7 @@ static int operate_item(struct lb_operator *op, enum lb_op which, enum lb_sectio
 int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,
                     struct lb_error *err)
 {
-    return operate_item(op, which, section_of(which), item, err);
+    return operate_item(op, which, lb_operate_section(which), item, err);
 }
 
 int lb_operate_retry(struct lb_operator *op, struct lb_item *item, struct lb_error *err)
@@ -353,21 +358,12 @@ static bool end_one(struct lb_operator *op, enum lb_op which, int64_t id, int an
     bool is_open = is_held && session != NULL && session->in_tx;
     /* As for one item: see lb_operate_item. */
     bool unknown = leaves_unknown(answer) || (is_held && !is_open && answer > LB_OK);
-    struct lb_event event = {.time_ns = op->end_ns,
-                             .value = (uint64_t)id,
-                             .process = op->process,
+    struct lb_event event = {.value = (uint64_t)id,
                              .arg = renewed_ms(op, which),
                              .op = (uint8_t)which,
-                             .answer = (uint8_t)(answer < 0 ? LB_OTHER : answer),
-                             .flags = (uint8_t)(answer == LB_OK && !is_open ? LB_EVF_EFFECTIVE : 0),
-                             .type = answer == LB_OK ? LB_EV_OK
-                                     : unknown       ? LB_EV_INFO
-                                                     : LB_EV_FAIL};
-    append(op, &event);
-    if (op->measured) {
-        op->counts[LB_M_RELEASE].attempts++;
-        op->counts[LB_M_RELEASE].answers[event.answer]++;
-    }
+                             .flags =
+                                 (uint8_t)(answer == LB_OK && !is_open ? LB_EVF_EFFECTIVE : 0)};
+    end(op, LB_M_RELEASE, op->measured, &event, answer, type_of(answer, unknown));
     return unknown;
 }
 
@@ -409,7 +405,8 @@ int lb_operate_batch(struct lb_operator *op, enum lb_op which, struct lb_batch *
     const struct lb_flow *flow = op->actor->plan->strategy->flow;
     invoke_batch(op, which, batch);
     bool is_taken = take(op, which);
-    int answer = is_taken ? flow->batch(op->actor, section_of(which), batch, err) : LB_TIMEOUT;
+    int answer =
+        is_taken ? flow->batch(op->actor, lb_operate_section(which), batch, err) : LB_TIMEOUT;
     op->end_ns = lb_now_ns();
     invoke_others(op, which, batch);
     if (end_batch(op, which, batch, answer, answer >= 0 && is_taken))
@@ -426,20 +423,9 @@ static bool end_claim(struct lb_operator *op, const struct lb_pipeline *p, bool 
     op->last = LB_OP_CLAIM;
     if (ok)
         note_items(op, p->items, p->got < p->max ? p->got : p->max);
-    struct lb_event event = {.time_ns = op->end_ns,
-                             .value = ok ? p->got : 0,
-                             .process = op->process,
-                             .arg = ok ? (uint32_t)p->marked : p->n,
-                             .op = LB_OP_CLAIM,
-                             .answer = (uint8_t)(p->claim_answer < 0 ? LB_OTHER : p->claim_answer),
-                             .type = ok           ? LB_EV_OK
-                                     : is_unknown ? LB_EV_INFO
-                                                  : LB_EV_FAIL};
-    append(op, &event);
-    if (measured) {
-        op->counts[LB_M_ACQUIRE].attempts++;
-        op->counts[LB_M_ACQUIRE].answers[event.answer]++;
-    }
+    struct lb_event event = {
+        .value = ok ? p->got : 0, .arg = ok ? (uint32_t)p->marked : p->n, .op = LB_OP_CLAIM};
+    end(op, LB_M_ACQUIRE, measured, &event, p->claim_answer, type_of(p->claim_answer, is_unknown));
     return is_unknown;
 }
 
@@ -447,7 +433,7 @@ void lb_operate_pipeline(struct lb_operator *op, enum lb_op which, struct lb_pip
                          bool claim_measured)
 {
     assert(op->lender == NULL);
-    p->section = section_of(which);
+    p->section = lb_operate_section(which);
     p->got = 0;
     p->marked = 0;
     if (p->batch != NULL)
@@ -475,6 +461,15 @@ void lb_operate_pipeline(struct lb_operator *op, enum lb_op which, struct lb_pip
         op->process += op->n_processes;
 }
 
+static int ask_class(struct lb_operator *op, enum lb_op which, enum lb_section_name section,
+                     struct lb_error *err)
+{
+    const struct lb_flow *flow = op->actor->plan->strategy->flow;
+    int answer = take(op, which) ? flow->class(op->actor, section, err) : LB_TIMEOUT;
+    op->end_ns = lb_now_ns();
+    return answer;
+}
+
 /* age_ms: the age of claims that a recovery takes; 0: those of dead workers. */
 static int operate_class(struct lb_operator *op, enum lb_op which, enum lb_section_name section,
                          uint32_t age_ms, struct lb_error *err)
@@ -485,9 +480,7 @@ static int operate_class(struct lb_operator *op, enum lb_op which, enum lb_secti
                        lb_op_name((int)which));
     const uint64_t n_halves = op->actor->runner.n_halves;
     invoke(op, which, 0, 0, age_ms, 0);
-    int answer =
-        take(op, which) ? plan->strategy->flow->class(op->actor, section, err) : LB_TIMEOUT;
-    op->end_ns = lb_now_ns();
+    int answer = ask_class(op, which, section, err);
     struct lb_event event = {.op = (uint8_t)which};
     return finish_parts(op, &event, answer, n_halves);
 }
@@ -511,13 +504,9 @@ int lb_operate_sweep(struct lb_operator *op, struct lb_error *err)
 
 int lb_operate_beat(struct lb_operator *op, bool enrolls, uint32_t log, struct lb_error *err)
 {
-    const struct lb_strategy_plan *plan = op->actor->plan;
     invoke(op, LB_OP_BEAT, log, 0, 0, 0);
-    enum lb_section_name section = enrolls ? LB_S_REGISTER : LB_S_HEARTBEAT;
-    int answer =
-        take(op, LB_OP_BEAT) ? plan->strategy->flow->class(op->actor, section, err) : LB_TIMEOUT;
-    op->end_ns = lb_now_ns();
-    struct lb_event event = {.op = LB_OP_BEAT, .object = log, .arg = plan->limit_ms};
+    int answer = ask_class(op, LB_OP_BEAT, enrolls ? LB_S_REGISTER : LB_S_HEARTBEAT, err);
+    struct lb_event event = {.op = LB_OP_BEAT, .object = log, .arg = op->actor->plan->limit_ms};
     return finish(op, LB_M_RELEASE, &event, answer);
 }
 
@@ -551,26 +540,19 @@ int lb_operate_stop(struct lb_operator *op, struct lb_error *err)
 void lb_operator_note_write(struct lb_operator *op, uint32_t resource, const struct lb_grant *grant,
                             uint64_t start_ns, int answer)
 {
-    uint64_t end_ns = lb_now_ns();
-    uint64_t token = (uint64_t)(grant->has_token ? grant->token : 0);
-    append(op, &(struct lb_event){.time_ns = start_ns,
-                                  .value = token,
-                                  .process = op->process,
-                                  .object = resource,
-                                  .op = LB_OP_WRITE,
-                                  .flags = token_flag(grant),
-                                  .type = LB_EV_INVOKE});
-    append(op, &(struct lb_event){.time_ns = end_ns,
-                                  .value = token,
-                                  .process = op->process,
-                                  .object = resource,
-                                  .op = LB_OP_WRITE,
-                                  .answer = (uint8_t)answer,
-                                  .flags = token_flag(grant),
-                                  .type = answer == LB_OK     ? LB_EV_OK
-                                          : answer == LB_LOST ? LB_EV_INFO
-                                                              : LB_EV_FAIL});
+    op->end_ns = lb_now_ns();
+    struct lb_event event = {.time_ns = start_ns,
+                             .value = (uint64_t)(grant->has_token ? grant->token : 0),
+                             .process = op->process,
+                             .object = resource,
+                             .op = LB_OP_WRITE,
+                             .flags = token_flag(grant),
+                             .type = LB_EV_INVOKE};
+    append(op, &event);
+    event.time_ns = op->end_ns;
+    event.answer = (uint8_t)answer;
+    event.type = type_of(answer, answer == LB_LOST);
+    append(op, &event);
     if (answer == LB_LOST)
         op->process += op->n_processes;
-    op->end_ns = end_ns;
 }

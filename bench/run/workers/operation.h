@@ -69,6 +69,8 @@ int lb_operate_put(struct lb_operator *op, int64_t first, uint32_t n, const char
                    struct lb_error *err);
 int lb_operate_claim(struct lb_operator *op, uint32_t n, struct lb_item *items, uint32_t max,
                      uint32_t *ret_n, struct lb_error *err);
+/* The section by which an item is ended, changed or renewed. */
+enum lb_section_name lb_operate_section(enum lb_op which);
 /* One item's end or change: which is LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE, LB_OP_CLEAR_ERROR or
  * LB_OP_RENEW_ITEM. LB_E_UNSUPPORTED if the strategy has no such operation. */
 int lb_operate_item(struct lb_operator *op, enum lb_op which, struct lb_item *item,

@@ -158,13 +158,9 @@ static void bury_worker(struct lb_active_run *run, struct lb_worker *worker, int
     lb_worker_waits(worker, 0);
     if (run->history != NULL && !atomic_load(&worker->dying)) {
         /* Not by its own hand: the note of its death is ours. */
-        static const uint8_t ops[] = {LB_OP_DEATH, LB_OP_SESSION_END};
-        for (size_t i = 0; i < 2; i++)
-            lb_log_append(&run->control_log, &(struct lb_event){.time_ns = lb_now_ns(),
-                                                                .process = run->share.first_log,
-                                                                .arg = worker->number,
-                                                                .op = ops[i],
-                                                                .type = LB_EV_NOTE});
+        uint32_t process = run->share.first_log;
+        lb_note_append(&run->control_log, process, LB_OP_DEATH, 0, worker->number, 0);
+        lb_note_append(&run->control_log, process, LB_OP_SESSION_END, 0, worker->number, 0);
     }
     count_absent(run, worker);
 }

@@ -111,11 +111,9 @@ static bool is_retried(struct lb_worker *worker, enum lb_op which)
 static bool takes_claim(const struct lb_worker *worker, enum lb_op which)
 {
     const struct lb_strategy_plan *plan = worker->actor.plan;
-    enum lb_section_name section = which == LB_OP_COMPLETE ? LB_S_COMPLETE
-                                   : which == LB_OP_ERROR  ? LB_S_ERROR
-                                                           : LB_S_FREE;
     const struct lb_session *session = worker->actor.session;
-    return session->conn != NULL && !session->in_tx && lb_strategy_unpiped(plan, section) == NULL;
+    return session->conn != NULL && !session->in_tx &&
+           lb_strategy_unpiped(plan, lb_operate_section(which)) == NULL;
 }
 
 /* Ends the item, or the batch, and makes the next claim in the same round trip. Returns what came
@@ -202,11 +200,7 @@ static void end_together(struct lb_worker *worker, enum lb_op which, bool claims
 void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32_t n,
                          const bool *is_lost, bool claims)
 {
-    static const struct {
-        enum lb_op op;
-        enum lb_section_name section;
-    } ways[] = {
-        {LB_OP_COMPLETE, LB_S_COMPLETE}, {LB_OP_ERROR, LB_S_ERROR}, {LB_OP_FREE, LB_S_FREE}};
+    static const enum lb_op ways[] = {LB_OP_COMPLETE, LB_OP_ERROR, LB_OP_FREE};
     struct lb_team *team = worker->team;
     struct lb_ends *ends = worker->ends;
     uint32_t n_left = 0;
@@ -216,23 +210,22 @@ void lb_worker_end_batch(struct lb_worker *worker, struct lb_item *items, uint32
     }
     for (uint32_t i = 0; lb_strategy_holds_in_tx(worker->actor.plan) && i < n; i++)
         lb_live_item_back(team->live, items[i].id); /* contention may give all of them back */
-    worker->op.continued = false;
     worker->op.end_ns = lb_now_ns();
     lb_operator_continue(&worker->op);
     for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-        bool together = lb_strategy_takes_batch(worker->actor.plan, ways[w].section);
+        bool together = lb_strategy_takes_batch(worker->actor.plan, lb_operate_section(ways[w]));
         ends->batch.n = 0;
         for (uint32_t i = 0; i < n; i++) {
-            if (is_lost[i] || ends->which[i] != ways[w].op)
+            if (is_lost[i] || ends->which[i] != ways[w])
                 continue;
             n_left--;
             if (together)
                 ends->batch.items[ends->batch.n++] = &items[i];
             else
-                lb_worker_end_item(worker, &items[i], ways[w].op, claims && n_left == 0);
+                lb_worker_end_item(worker, &items[i], ways[w], claims && n_left == 0);
         }
         if (ends->batch.n > 0)
-            end_together(worker, ways[w].op, claims && n_left == 0);
+            end_together(worker, ways[w], claims && n_left == 0);
         lb_operator_continue(&worker->op);
     }
 }

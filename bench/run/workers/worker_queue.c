@@ -397,7 +397,6 @@ static void process_each(struct lb_worker *worker, struct hand *hand, uint64_t c
         team->events->leaves(worker, items[i].id);
         if (i == 0)
             lb_worker_end(worker, LB_M_HOLD, claimed_ns, lb_now_ns(), true);
-        worker->op.continued = false;
         worker->op.end_ns = end_ns != 0 ? end_ns : lb_now_ns();
         lb_operator_continue(&worker->op);
         lb_worker_end_item(worker, &items[i], which, i + 1 == n && claims_next(worker));
