@@ -85,8 +85,7 @@ static void tell_progress(struct lb_active_run *run)
                                   .n_overlaps = lb_live_overlaps(run->live),
                                   .n_faults = atomic_load(&run->team->n_faults),
                                   .n_faults_over = atomic_load(&run->team->n_faults_over)};
-    for (uint32_t i = 0; i < run->n_started; i++)
-        lb_coarse_add(&run->workers[i].coarse, so_far.sums);
+    lb_run_waits(run, so_far.sums);
     lb_parcel_begin(&f->out, LB_MSG_PROGRESS, f->run);
     lb_parcel_put(&f->out, &so_far, sizeof so_far);
     lb_parcel_put_u64(&f->out, f->wave);

@@ -8,8 +8,6 @@
 
 #include "intervals.h"
 
-#include <string.h>
-
 static void take_snapshot(struct lb_active_run *run)
 {
     struct lb_error err;
@@ -21,20 +19,13 @@ static void take_snapshot(struct lb_active_run *run)
         lb_team_fail(run->team, &err);
 }
 
-static void sum_waits(const struct lb_active_run *run, uint64_t sums[LB_COARSE_BUCKETS])
-{
-    memset(sums, 0, LB_COARSE_BUCKETS * sizeof sums[0]);
-    for (uint32_t i = 0; i < run->n_started; i++)
-        lb_coarse_add(&run->workers[i].coarse, sums);
-}
-
 static void enter(struct lb_active_run *run, uint32_t number, uint64_t now_ns)
 {
     const struct lb_stage *stage = &run->request->scenario->stages[number];
     run->stage = number;
     run->outcome->stages[number].start_ns = now_ns - run->measure_ns;
     run->stage_successes = lb_run_successes(run);
-    sum_waits(run, run->stage_sums);
+    lb_run_waits(run, run->stage_sums);
     atomic_store(&run->team->no_faults, !stage->faults);
     atomic_store(&run->team->no_readers, !stage->readers);
     if (stage->snapshot)
@@ -47,7 +38,7 @@ static void leave(struct lb_active_run *run, uint64_t now_ns)
 {
     struct lb_stage_figures *figures = &run->outcome->stages[run->stage];
     uint64_t sums[LB_COARSE_BUCKETS];
-    sum_waits(run, sums);
+    lb_run_waits(run, sums);
     figures->length_ns = now_ns - run->measure_ns - figures->start_ns;
     figures->n_successes = lb_run_successes(run) - run->stage_successes;
     figures->p50_ns = lb_coarse_quantile(sums, run->stage_sums, 0.5);

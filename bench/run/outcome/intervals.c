@@ -22,6 +22,13 @@ uint64_t lb_run_successes(const struct lb_active_run *run)
     return sum;
 }
 
+void lb_run_waits(const struct lb_active_run *run, uint64_t ret_sums[LB_COARSE_BUCKETS])
+{
+    memcpy(ret_sums, run->elsewhere.sums, sizeof run->elsewhere.sums);
+    for (uint32_t i = 0; i < run->n_started; i++)
+        lb_coarse_add(&run->workers[i].coarse, ret_sums);
+}
+
 const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
 {
     struct lb_outcome *outcome = run->outcome;
@@ -34,9 +41,7 @@ const struct lb_interval *lb_run_interval(struct lb_active_run *run, bool force)
         return NULL;
     uint64_t sums[LB_COARSE_BUCKETS];
     uint64_t successes = lb_run_successes(run), refusals = lb_run_refusals(run);
-    memcpy(sums, run->elsewhere.sums, sizeof sums);
-    for (uint32_t i = 0; i < run->n_started; i++)
-        lb_coarse_add(&run->workers[i].coarse, sums);
+    lb_run_waits(run, sums);
     struct lb_interval *interval =
         lb_array_add(&outcome->intervals, &outcome->n_intervals, sizeof *interval);
     *interval =
@@ -96,12 +101,9 @@ static void watch(struct lb_active_run *run, struct lb_progress *progress,
 {
     uint64_t now_ns = lb_now_ns();
     uint32_t n_ended = run->team != NULL ? lb_common_counted(&run->team->common, LB_ENDED) : 0;
-    memcpy(waits, run->elsewhere.sums, sizeof run->elsewhere.sums);
-    for (uint32_t i = 0; i < run->n_started; i++) {
-        lb_coarse_add(&run->workers[i].coarse, waits);
-        if (i < LB_WORKER_VIEWS)
-            views[progress->n_views++] = view_of(&run->workers[i], now_ns);
-    }
+    lb_run_waits(run, waits);
+    for (uint32_t i = 0; i < run->n_started && i < LB_WORKER_VIEWS; i++)
+        views[progress->n_views++] = view_of(&run->workers[i], now_ns);
     progress->workers = views;
     progress->n_refusals = lb_run_refusals(run);
     progress->n_faults =

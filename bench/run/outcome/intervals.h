@@ -13,6 +13,8 @@ void lb_run_sample(struct lb_active_run *run, uint64_t now_ns);
 /* Successes of all workers so far. */
 uint64_t lb_run_successes(const struct lb_active_run *run);
 uint64_t lb_run_refusals(const struct lb_active_run *run);
+/* Their waits. */
+void lb_run_waits(const struct lb_active_run *run, uint64_t ret_sums[LB_COARSE_BUCKETS]);
 /* Tells the user how far it has come; in the measured part, closes intervals and takes samples. */
 void lb_run_report(struct lb_active_run *run, const char *phase, double fraction);
 /* How many arrivals were meant to come, in the measured part and in each interval. */

@@ -4,6 +4,7 @@
 #include "append.h"
 #include "memory.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +75,15 @@ struct lb_outcome *lb_outcome_new(const struct lb_run_plan *plan)
         outcome->pacing = lb_histogram_new();
     }
     return outcome;
+}
+
+void lb_outcome_invalidate(struct lb_outcome *outcome, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(outcome->reason, sizeof outcome->reason, format, args);
+    va_end(args);
+    outcome->state = LB_RUN_INVALID;
 }
 
 void lb_facts_free(struct lb_fact *facts, size_t n)

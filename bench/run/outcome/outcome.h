@@ -174,6 +174,9 @@ const char *lb_interval_stage(const struct lb_outcome *outcome, const struct lb_
 uint64_t lb_run_interval_ns(const struct lb_scenario *scenario);
 /* An outcome without any measurement yet. */
 struct lb_outcome *lb_outcome_new(const struct lb_run_plan *plan);
+/* The measurement does not hold, for this reason. */
+void lb_outcome_invalidate(struct lb_outcome *outcome, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 void lb_facts_free(struct lb_fact *facts, size_t n);
 void lb_outcome_free(struct lb_outcome *outcome);
 /* All of an outcome as bytes that this build of the program can read back; lb_outcome_read returns

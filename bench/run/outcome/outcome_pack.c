@@ -134,6 +134,7 @@ static struct lb_histogram *take_histogram(struct source *s)
     return h;
 }
 
+/* *n: as many as there should be; then, as many as there are. */
 static struct lb_fact *take_facts(struct source *s, size_t *n)
 {
     size_t wanted = *n;
@@ -164,9 +165,6 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->ranks.rows = NULL;
     bool is_explored = o->exploration != NULL;
     o->exploration = NULL;
-    size_t n_facts = o->n_facts, n_nodes = o->n_nodes, n_server = o->n_server;
-    size_t n_plans = o->n_plans;
-    o->n_facts = o->n_nodes = o->n_server = o->n_plans = 0;
     for (int m = 0; m < LB_MEASURES; m++) {
         o->service[m] = take_histogram(&s);
         o->response[m] = take_histogram(&s);
@@ -174,14 +172,10 @@ int lb_outcome_read(const unsigned char *bytes, size_t n, struct lb_outcome **re
     o->pacing = take_histogram(&s);
     o->intervals = take_array(&s, o->n_intervals, sizeof *o->intervals);
     o->worker_successes = take_array(&s, o->n_workers, sizeof *o->worker_successes);
-    o->facts = take_facts(&s, &n_facts);
-    o->n_facts = n_facts;
-    o->nodes = take_facts(&s, &n_nodes);
-    o->n_nodes = n_nodes;
-    o->server = take_facts(&s, &n_server);
-    o->n_server = n_server;
-    o->plans = take_facts(&s, &n_plans);
-    o->n_plans = n_plans;
+    o->facts = take_facts(&s, &o->n_facts);
+    o->nodes = take_facts(&s, &o->n_nodes);
+    o->server = take_facts(&s, &o->n_server);
+    o->plans = take_facts(&s, &o->n_plans);
     o->waits = take_array(&s, o->n_waits, sizeof *o->waits);
     o->ranks.rows = take_array(&s, o->ranks.n, sizeof *o->ranks.rows);
     if (is_explored)

@@ -57,19 +57,18 @@ void lb_refused_judge(struct lb_active_run *run)
     uint64_t n = atomic_load(&first->n);
     if (outcome->state != LB_RUN_COMPLETE || (!of.is_much && !(is_idle && n >= LEAST)))
         return;
-    outcome->state = LB_RUN_INVALID;
-    if (!of.is_much) { /* a release that is refused for ever may have begun before the warm-up ended
-                        */
-        snprintf(
-            outcome->reason, sizeof outcome->reason,
+    const char *text = atomic_load(&first->state) == 2 ? first->text : NULL;
+    if (!of.is_much) /* a release that is refused for ever may have begun before the warm-up ended
+                      */
+        lb_outcome_invalidate(
+            outcome,
             "not tested: nothing was granted in the measured part, and the server refused %llu "
             "operations, not by contention; the first: %.160s",
-            (unsigned long long)n, atomic_load(&first->state) == 2 ? first->text : "");
-        return;
-    }
-    snprintf(outcome->reason, sizeof outcome->reason,
-             "not tested: the server refused %llu of %llu %s, and not by contention%s%.160s",
-             (unsigned long long)of.n, (unsigned long long)of.n_tries, of.what,
-             atomic_load(&first->state) == 2 ? "; the first: " : "",
-             atomic_load(&first->state) == 2 ? first->text : "");
+            (unsigned long long)n, text != NULL ? text : "");
+    else
+        lb_outcome_invalidate(
+            outcome,
+            "not tested: the server refused %llu of %llu %s, and not by contention%s%.160s",
+            (unsigned long long)of.n, (unsigned long long)of.n_tries, of.what,
+            text != NULL ? "; the first: " : "", text != NULL ? text : "");
 }

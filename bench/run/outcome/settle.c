@@ -96,24 +96,11 @@ static int judge(const struct lb_active_run *run, struct lb_history_view *view,
 }
 
 /* The measurements stay; nothing was judged. */
-static void give_up_verdicts(struct lb_outcome *outcome)
+static void give_up_verdicts(struct lb_outcome *outcome, const char *why)
 {
+    struct lb_finding *findings = outcome->judgement.findings;
     for (int i = 0; i < LB_GUARANTEES; i++)
-        snprintf(outcome->judgement.findings[i].reason,
-                 sizeof outcome->judgement.findings[i].reason,
-                 "interrupted while the history was judged");
-}
-
-static void add_live(struct lb_live_witness *live, const struct lb_live_witness *elsewhere)
-{
-    if (live->n_overlaps == 0 && elsewhere->n_overlaps > 0) {
-        live->resource = elsewhere->resource;
-        live->first = elsewhere->first;
-        live->second = elsewhere->second;
-    }
-    live->n_overlaps += elsewhere->n_overlaps;
-    live->n_lost_updates += elsewhere->n_lost_updates;
-    live->hold_sum_exceeds |= elsewhere->hold_sum_exceeds;
+        snprintf(findings[i].reason, sizeof findings[i].reason, "%.180s", why);
 }
 
 /* Without a rank's history, or with a clock that follows no bound, nothing is judged. */
@@ -122,14 +109,12 @@ static bool is_beyond_judging(struct lb_active_run *run)
     const struct lb_peers *peers = run->peers;
     struct lb_outcome *outcome = run->outcome;
     const char *why = peers->lost[0] != '\0' ? peers->lost : peers->astray;
-    for (int i = 0; i < LB_GUARANTEES && why[0] != '\0'; i++)
-        snprintf(outcome->judgement.findings[i].reason,
-                 sizeof outcome->judgement.findings[i].reason, "%.180s", why);
-    if (peers->lost[0] == '\0' && why[0] != '\0' && outcome->state == LB_RUN_COMPLETE) {
-        outcome->state = LB_RUN_INVALID;
-        snprintf(outcome->reason, sizeof outcome->reason, "%s", why);
-    }
-    return why[0] != '\0';
+    if (why[0] == '\0')
+        return false;
+    give_up_verdicts(outcome, why);
+    if (peers->lost[0] == '\0' && outcome->state == LB_RUN_COMPLETE)
+        lb_outcome_invalidate(outcome, "%s", why);
+    return true;
 }
 
 /* Until there is a verdict. */
@@ -230,7 +215,7 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
         rc = rc != 0 ? rc : judge(run, view, &model, outcome, err);
     }
     if (rc == LB_E_INTERRUPTED) {
-        give_up_verdicts(outcome);
+        give_up_verdicts(outcome, "interrupted while the history was judged");
         return 0;
     }
     if (rc != 0)
@@ -255,7 +240,7 @@ int lb_run_judge(struct lb_active_run *run, struct lb_error *err)
     uint64_t end_ns = lb_now_ns();
     const struct lb_part elsewhere = lb_parts_sum(run);
     lb_live_result(run->live, end_ns - run->first_ns, &outcome->live);
-    add_live(&outcome->live, &elsewhere.live);
+    lb_live_add(&outcome->live, &elsewhere.live);
     outcome->witnesses_agree = true;
     claim_untested(run);
     if (run->history == NULL)
@@ -437,12 +422,12 @@ static void judge_beats(struct lb_active_run *run)
     if (outcome->state != LB_RUN_COMPLETE || n < ENOUGH ||
         atomic_load(&run->team->n_beats_found) > 0)
         return;
-    outcome->state = LB_RUN_INVALID;
-    snprintf(outcome->reason, sizeof outcome->reason,
-             "section heartbeat found no row, %llu times of %llu, though the processes had "
-             "registered or beaten in time: it protects no process, and guarantees that depend on "
-             "it were not tested",
-             (unsigned long long)n, (unsigned long long)n);
+    lb_outcome_invalidate(
+        outcome,
+        "section heartbeat found no row, %llu times of %llu, though the processes had "
+        "registered or beaten in time: it protects no process, and guarantees that depend on "
+        "it were not tested",
+        (unsigned long long)n, (unsigned long long)n);
 }
 
 /* Without a fault, its effect was not tested. With several ranks, rank 0 knows all faults. If no
@@ -455,10 +440,9 @@ static void judge_faults(struct lb_active_run *run)
     if (scenario->fault == LB_FAULT_NONE || outcome->n_faults > 0 || run->follower != NULL ||
         outcome->counts[LB_M_ACQUIRE].succeeded == 0 || outcome->state != LB_RUN_COMPLETE)
         return;
-    outcome->state = LB_RUN_INVALID;
     outcome->lacks_fault = true;
-    snprintf(
-        outcome->reason, sizeof outcome->reason,
+    lb_outcome_invalidate(
+        outcome,
         "no fault happened: the run was over after %s, and the fault %s was to come every %s; make "
         "it longer (--hold, --backlog, --duration), or --fault-interval shorter",
         lb_format_ns(outcome->elapsed_ns, took, sizeof took), lb_fault_name(scenario->fault),
@@ -477,11 +461,11 @@ static void judge_generator(struct lb_active_run *run)
     char text[32], bound[32];
     if (p99 <= BOUND_NS)
         return;
-    outcome->state = LB_RUN_INVALID;
-    snprintf(outcome->reason, sizeof outcome->reason,
-             LB_LATE_GENERATOR ": free workers began %s late (p99; bound %s): lower the rate "
-                               "or use a machine with more cores",
-             lb_format_ns(p99, text, sizeof text), lb_format_ns(BOUND_NS, bound, sizeof bound));
+    lb_outcome_invalidate(
+        outcome,
+        LB_LATE_GENERATOR ": free workers began %s late (p99; bound %s): lower the rate "
+                          "or use a machine with more cores",
+        lb_format_ns(p99, text, sizeof text), lb_format_ns(BOUND_NS, bound, sizeof bound));
 }
 
 /* Which workers were on which node, where there were several. */

@@ -75,12 +75,9 @@ static void warn_of_deaths(struct lb_active_run *run)
          "no number of this run is that of %u workers",
          first->number, how, when(run, first->died_ns, at, sizeof at),
          n > 1 ? ", and others died too" : "", run->share.n_workers);
-    if (run->outcome->state == LB_RUN_COMPLETE) {
-        run->outcome->state = LB_RUN_INVALID;
-        snprintf(run->outcome->reason, sizeof run->outcome->reason,
-                 "%llu worker process%s died: worker %u %s at %s", (unsigned long long)n,
-                 n == 1 ? "" : "es", first->number, how, at);
-    }
+    if (run->outcome->state == LB_RUN_COMPLETE)
+        lb_outcome_invalidate(run->outcome, "%llu worker process%s died: worker %u %s at %s",
+                              (unsigned long long)n, n == 1 ? "" : "es", first->number, how, at);
 }
 
 static void warn_of_restarts(struct lb_active_run *run)
@@ -246,10 +243,8 @@ static void warn_of_the_endless(struct lb_active_run *run)
         "items come back after they were ended: %llu completions of %llu items; the run was ended",
         (unsigned long long)lb_run_completions(run), (unsigned long long)lb_run_items_put(run));
     warn(outcome, "%s", text);
-    if (is_violated || outcome->state != LB_RUN_COMPLETE)
-        return;
-    outcome->state = LB_RUN_INVALID;
-    snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
+    if (!is_violated && outcome->state == LB_RUN_COMPLETE)
+        lb_outcome_invalidate(outcome, "%s", text);
 }
 
 static void warn_of_no_drain(struct lb_active_run *run)
@@ -276,12 +271,11 @@ static void warn_of_no_drain(struct lb_active_run *run)
         warn(outcome, "the queue was not drained in the time that there was; see --duration");
         return;
     }
-    outcome->state = LB_RUN_INVALID;
-    snprintf(outcome->reason, sizeof outcome->reason,
-             "the queue was not drained: a hold of %s outlasts the lease of %s; make --ttl longer, "
-             "or --hold shorter",
-             lb_format_ns(scenario->hold_ns, work, sizeof work),
-             lb_format_ns(ttl_ns, ttl, sizeof ttl));
+    lb_outcome_invalidate(
+        outcome,
+        "the queue was not drained: a hold of %s outlasts the lease of %s; make --ttl longer, "
+        "or --hold shorter",
+        lb_format_ns(scenario->hold_ns, work, sizeof work), lb_format_ns(ttl_ns, ttl, sizeof ttl));
 }
 
 /* Fewer arrivals were served than came. Serving those that still wait at the end takes as long as

@@ -18,14 +18,7 @@ struct lb_part lb_parts_sum(const struct lb_active_run *run)
         sum.n_guarded += part->n_guarded;
         sum.n_restarts += part->n_restarts;
         sum.n_parted += part->n_parted;
-        if (sum.live.n_overlaps == 0 && part->live.n_overlaps > 0) {
-            sum.live.resource = part->live.resource;
-            sum.live.first = part->live.first;
-            sum.live.second = part->live.second;
-        }
-        sum.live.n_overlaps += part->live.n_overlaps;
-        sum.live.n_lost_updates += part->live.n_lost_updates;
-        sum.live.hold_sum_exceeds |= part->live.hold_sum_exceeds;
+        lb_live_add(&sum.live, &part->live);
     }
     return sum;
 }
@@ -128,16 +121,12 @@ void lb_parts_invalidate(struct lb_active_run *run)
     struct lb_peers *peers = run->peers;
     if (peers == NULL || outcome->state == LB_RUN_SERVER_GONE)
         return;
-    if (peers->lost[0] != '\0') {
-        outcome->state = LB_RUN_INVALID;
-        snprintf(outcome->reason, sizeof outcome->reason, "%s", peers->lost);
-    }
+    if (peers->lost[0] != '\0')
+        lb_outcome_invalidate(outcome, "%s", peers->lost);
     for (uint32_t r = 1; r < peers->n && outcome->state == LB_RUN_COMPLETE; r++) {
         const struct lb_peer *peer = &peers->all[r];
-        if (peer->outcome == NULL || peer->outcome->state != LB_RUN_INVALID)
-            continue;
-        outcome->state = LB_RUN_INVALID;
-        snprintf(outcome->reason, sizeof outcome->reason, "rank %u on %s: %.200s", r, peer->host,
-                 peer->outcome->reason);
+        if (peer->outcome != NULL && peer->outcome->state == LB_RUN_INVALID)
+            lb_outcome_invalidate(outcome, "rank %u on %s: %.200s", r, peer->host,
+                                  peer->outcome->reason);
     }
 }

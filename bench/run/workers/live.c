@@ -241,3 +241,15 @@ void lb_live_result(const struct lb_live *live, uint64_t wall_ns, struct lb_live
      * two. */
     ret->n_lost_updates = n_counted < n_updates ? n_updates - n_counted : 0;
 }
+
+void lb_live_add(struct lb_live_witness *sum, const struct lb_live_witness *one)
+{
+    if (sum->n_overlaps == 0 && one->n_overlaps > 0) {
+        sum->resource = one->resource;
+        sum->first = one->first;
+        sum->second = one->second;
+    }
+    sum->n_overlaps += one->n_overlaps;
+    sum->n_lost_updates += one->n_lost_updates;
+    sum->hold_sum_exceeds |= one->hold_sum_exceeds;
+}

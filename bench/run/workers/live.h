@@ -65,5 +65,7 @@ uint64_t lb_live_overlaps(const struct lb_live *live);
  */
 void lb_live_result(const struct lb_live *live, uint64_t wall_ns,
                     struct lb_live_witness *ret_witness);
+/* Adds what the workers of another rank saw. */
+void lb_live_add(struct lb_live_witness *sum, const struct lb_live_witness *one);
 
 #endif
