@@ -165,10 +165,6 @@ enum lb_exit lb_cli_main(int argc, char **argv)
 {
     /* ps shows the arguments at their original address: ours are copies. */
     char **copies = lb_title_take(argc, argv);
-    if (copies == NULL) {
-        fputs("lockbench: out of memory\n", stderr);
-        return LB_EXIT_ENVIRONMENT;
-    }
     enum lb_exit status = choose(argc, copies);
     lb_title_free(copies);
     return status;

@@ -2,8 +2,6 @@
 #include "asks.h"
 #include "search.h"
 
-#include <string.h>
-
 /* The part of the budget that an exploration may take: a tenth, or a twentieth. */
 enum { USUAL = 10, SHORT = 20 };
 

@@ -15,6 +15,7 @@
 
 #include "clock.h"
 #include "length.h"
+#include "memory.h"
 #include "ranking.h"
 
 #include <math.h>
@@ -152,7 +153,7 @@ static uint64_t forecast(const struct lb_report *report, uint64_t total_ns)
     return sum_ns;
 }
 
-static int make_tables(struct budget *budget, uint64_t total_ns, struct lb_looks *looks)
+static void make_tables(struct budget *budget, uint64_t total_ns, struct lb_looks *looks)
 {
     struct lb_report *report = budget->report;
     for (size_t i = 0; i < report->n_cells; i++) {
@@ -170,7 +171,6 @@ static int make_tables(struct budget *budget, uint64_t total_ns, struct lb_looks
             if (lb_ranking_same_table(&report->cells[c], first))
                 budget->is_in[c] = true;
     }
-    return 0;
 }
 
 /* --- running --- */
@@ -337,19 +337,16 @@ static int run(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_look
                struct lb_error *err)
 {
     struct lb_report *report = lb_scheduler_report(scheduler);
-    size_t n = report->n_cells + 1;
+    size_t n = report->n_cells;
     struct budget budget = {.scheduler = scheduler,
                             .report = report,
-                            .tables = calloc(n, sizeof *budget.tables),
-                            .is_in = calloc(n, sizeof *budget.is_in)};
-    size_t *cells = calloc(n, sizeof *cells);
-    *ret_looks = calloc(n, sizeof **ret_looks);
-    int rc = budget.tables == NULL || budget.is_in == NULL || cells == NULL || *ret_looks == NULL
-                 ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                 : 0;
-    if (rc == 0)
-        rc = make_tables(&budget, total_ns, *ret_looks);
-    for (struct table *table = rc == 0 ? next(&budget) : NULL;
+                            .tables = lb_calloc(n, sizeof *budget.tables),
+                            .is_in = lb_calloc(n, sizeof *budget.is_in)};
+    size_t *cells = lb_calloc(n, sizeof *cells);
+    int rc = 0;
+    *ret_looks = lb_calloc(n, sizeof **ret_looks);
+    make_tables(&budget, total_ns, *ret_looks);
+    for (struct table *table = next(&budget);
          table != NULL && rc == 0 && !lb_scheduler_stopped(scheduler); table = next(&budget)) {
         rc = run_round(&budget, table, cells, err);
         if (rc == 0 && !lb_scheduler_stopped(scheduler))

@@ -15,7 +15,7 @@ struct lb_budgeting {
     /* How long it should take: total_ns, 0: LB_BUDGET_TABLE_NS for each table. */
     uint64_t (*forecast)(const struct lb_report *report, uint64_t total_ns);
     /* Runs all. The looks that it took belong to *ret_looks, which the cells borrow: free it after
-     * them. 0, or an error of memory or of the checkpoint. */
+     * them. 0, or an error of the checkpoint. */
     int (*run)(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_looks **ret_looks,
                struct lb_error *err);
 };

@@ -14,6 +14,7 @@
 #include "dry_run.h"
 #include "explored.h"
 #include "leash.h"
+#include "memory.h"
 #include "nearest.h"
 #include "outputs.h"
 #include "progress.h"
@@ -223,7 +224,7 @@ static int prepare(struct lb_scheduler *state)
     if (rc == 0)
         rc = lb_sweep_check_use(report, args, err);
     if (rc == 0 && state->campaign->explores)
-        rc = lb_explored_add(report, err);
+        lb_explored_add(report);
     for (size_t i = 0; i < report->n_cells && rc == 0 && state->campaign->refuse_skips; i++)
         if (report->cells[i].state == LB_CELL_SKIPPED)
             rc = lb_fail(err, LB_E_UNSUPPORTED, "%s", report->cells[i].reason);
@@ -435,8 +436,8 @@ static void leave_out(struct lb_scheduler *state, struct lb_cell *cell)
 static int run_rounds(struct lb_scheduler *state)
 {
     struct lb_report *report = &state->report;
-    size_t *order = calloc(report->n_cells, sizeof *order);
-    int rc = order == NULL ? lb_fail(&state->err, LB_E_MEMORY, "out of memory") : 0;
+    size_t *order = lb_calloc(report->n_cells, sizeof *order);
+    int rc = 0;
     tell(state, false); /* resumed cells may be complete */
     for (size_t round = 0; round < report->n_repeat && rc == 0; round++) {
         order_round(state, order, round);
@@ -538,8 +539,7 @@ static enum lb_exit finish(struct lb_scheduler *state)
     if (rc != 0)
         written = lb_cli_complain(&state->err);
     for (size_t i = 0; i < state->selection.n_outlooks; i++)
-        if (lb_outlook_add_hints(state->selection.outlooks[i], &state->report, &state->err) != 0)
-            written = lb_exit_worse(written, lb_cli_complain(&state->err));
+        lb_outlook_add_hints(state->selection.outlooks[i], &state->report);
     if (lb_storage_finish(&state->storage, &state->report, &state->err) != 0)
         written = lb_exit_worse(written, has_runs(&state->report) ? lb_cli_complain(&state->err)
                                                                   : lb_exit_of(state->err.code));
@@ -635,7 +635,7 @@ static enum lb_exit preview(struct lb_scheduler *state)
     if (rc == 0 && (is_line || lb_outputs_print(&state->outputs, "json")))
         rc = lb_dry_run_json(&state->report, budget_ns, grows, is_line, stdout, &state->err);
     else if (rc == 0)
-        rc = lb_dry_run_print(&state->report, budget_ns, grows, stdout, &state->err);
+        lb_dry_run_print(&state->report, budget_ns, grows, stdout);
     return rc == 0 ? LB_EXIT_OK : lb_cli_complain(&state->err);
 }
 

@@ -40,7 +40,7 @@ void lb_scheduler_left(struct lb_scheduler *scheduler, uint64_t left_ns);
 /* one run of a cell, with the seed of that round; scenario: the cell's own, or one that differs
  * from it in the length of the run. The cell gets the result: one more run, or its state.
  * *ret_resumed: the run existed from before an interruption, if schedule asks for the same cells in
- * the same order. An error is one of memory or of the checkpoint. */
+ * the same order. An error is one of the checkpoint. */
 int lb_scheduler_run(struct lb_scheduler *scheduler, struct lb_cell *cell,
                      const struct lb_scenario *scenario, size_t round, bool *ret_resumed,
                      struct lb_error *err);

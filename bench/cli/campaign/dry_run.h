@@ -16,9 +16,8 @@ void lb_dry_run_tell_plan(const struct lb_report *report, size_t n_plans, size_t
                           bool has_slo, uint64_t most_ns);
 
 /* The cells as a table, then the sum. budget_ns: the time for rounds; 0: each cell is run n_repeat
- * times. grows: more runs may follow from the results. 0 or LB_E_MEMORY. */
-int lb_dry_run_print(const struct lb_report *report, uint64_t budget_ns, bool grows, FILE *out,
-                     struct lb_error *err);
+ * times. grows: more runs may follow from the results. */
+void lb_dry_run_print(const struct lb_report *report, uint64_t budget_ns, bool grows, FILE *out);
 /* The same as one JSON document; is_line: on one line. No password is in it: targets are labels. */
 int lb_dry_run_json(const struct lb_report *report, uint64_t budget_ns, bool grows, bool is_line,
                     FILE *out, struct lb_error *err);

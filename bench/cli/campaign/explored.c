@@ -6,7 +6,6 @@
 #include "clock.h"
 #include "memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { WORKERS = 2, ROUNDS = 1, POLLS = 5, TTL_MS = 600000 };
@@ -24,10 +23,10 @@ static bool is_wanted(const struct lb_report *report, size_t n, const struct lb_
     return true;
 }
 
-static int copy(const struct lb_cell *from, struct lb_cell *ret, struct lb_error *err)
+static void copy(const struct lb_cell *from, struct lb_cell *ret)
 {
     *ret = *from;
-    ret->settings = NULL;
+    ret->settings = lb_copy(from->settings, from->n_settings, sizeof *ret->settings);
     ret->is_explored = true;
     ret->explored = (struct lb_explored_ask){.workers = WORKERS, .time_ns = TIME_NS};
     ret->scenario_path = "explore";
@@ -35,30 +34,15 @@ static int copy(const struct lb_cell *from, struct lb_cell *ret, struct lb_error
     snprintf(ret->scenario.name, sizeof ret->scenario.name, "explore");
     ret->scenario.shape = from->strategy->shape;
     ret->scenario.workers = WORKERS;
-    if (from->n_settings == 0)
-        return 0;
-    ret->settings = calloc(from->n_settings, sizeof *ret->settings);
-    if (ret->settings == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    memcpy(ret->settings, from->settings, from->n_settings * sizeof *ret->settings);
-    return 0;
 }
 
-int lb_explored_add(struct lb_report *report, struct lb_error *err)
+void lb_explored_add(struct lb_report *report)
 {
     size_t n = report->n_cells;
-    struct lb_cell *cells = reallocarray(report->cells, 2 * n + 1, sizeof *cells);
-    if (cells == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    report->cells = cells;
-    for (size_t i = 0; i < n; i++) {
-        if (!is_wanted(report, n, &cells[i]))
-            continue;
-        if (copy(&cells[i], &cells[report->n_cells], err) != 0)
-            return err->code;
-        report->n_cells++;
-    }
-    return 0;
+    report->cells = lb_realloc(report->cells, 2 * n, sizeof *report->cells);
+    for (size_t i = 0; i < n; i++)
+        if (is_wanted(report, n, &report->cells[i]))
+            copy(&report->cells[i], &report->cells[report->n_cells++]);
 }
 
 /* The flags of an exploration besides workers and their statements. */
@@ -259,9 +243,8 @@ int lb_explored_run(const struct lb_cell *cell, const struct lb_explore_plan *pl
     int r = lb_explore(plan, &explored, err);
     if (r != 0)
         return r;
-    struct lb_exploration *exploration = lb_calloc(1, sizeof *exploration);
     *ret_outcome = lb_outcome_new(&run);
-    take(cell, explored, exploration, *ret_outcome);
+    take(cell, explored, lb_calloc(1, sizeof(struct lb_exploration)), *ret_outcome);
     lb_explored_free(explored);
     return 0;
 }

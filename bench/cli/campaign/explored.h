@@ -10,8 +10,8 @@
 #include "explore.h"
 
 /* Adds a cell for each strategy, target and settings among the report's cells that has statements.
- * 0 or LB_E_MEMORY. */
-int lb_explored_add(struct lb_report *report, struct lb_error *err);
+ */
+void lb_explored_add(struct lb_report *report);
 /* The exploration that the cell asks for. Borrows from the cell. */
 struct lb_explore_plan lb_explored_plan(const struct lb_cell *cell, const struct lb_args *args,
                                         uint64_t seed, const struct lb_stop *stop);

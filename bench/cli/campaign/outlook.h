@@ -97,10 +97,8 @@ int lb_ask_scenario(const struct lb_outlook *outlook, const struct lb_ask *ask,
 void lb_outlook_give_up(struct lb_report *report, const struct lb_cell *failed);
 /* The plan in short, as comments of TAP. */
 void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out);
-/* Adds the hints on broken guarantees to the cells that show them, for all outputs. 0 or an error.
- */
-int lb_outlook_add_hints(const struct lb_outlook *outlook, struct lb_report *report,
-                         struct lb_error *err);
+/* Adds the hints on broken guarantees to the cells that show them, for all outputs. */
+void lb_outlook_add_hints(const struct lb_outlook *outlook, struct lb_report *report);
 /* Prints the findings, with the hints on them and the command that shows them;
  * or the tests that were made, and their time. As comments of TAP. diagnostics: the stream on which
  * a harness shows failures; it gets the lines and the change as well; NULL: none. */

@@ -14,7 +14,6 @@
 #include "untested.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 void lb_outlook_tell_plan(const struct lb_outlook *outlook, FILE *out)
@@ -168,19 +167,15 @@ static void make_hint(const struct lb_outlook *outlook, const struct lb_report *
                       : "");
 }
 
-int lb_outlook_add_hints(const struct lb_outlook *outlook, struct lb_report *report,
-                         struct lb_error *err)
+void lb_outlook_add_hints(const struct lb_outlook *outlook, struct lb_report *report)
 {
     for (int g = 0; g < LB_GUARANTEES; g++) {
         struct lb_cell *cell = shown_by(outlook, report, (enum lb_guarantee)g);
         if (cell == NULL)
             continue;
         struct lb_hint *hint = lb_array_add(&cell->hints, &cell->n_hints, sizeof *hint);
-        if (hint == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
         make_hint(outlook, report, cell, (enum lb_guarantee)g, hint);
     }
-    return 0;
 }
 
 static void print_hint(const struct lb_hint *hint, FILE *out)

@@ -2,6 +2,7 @@
 #include "outputs.h"
 
 #include "format_names.h"
+#include "memory.h"
 #include "series.h"
 #include "terminal.h"
 
@@ -11,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The canonical path of a place; a missing part keeps its names. NULL: out of memory. */
+/* The canonical path of a place; a missing part keeps its names. NULL: there is none. */
 static char *place_of(const char *path)
 {
-    char *real = realpath(path, NULL), *folder, *joined = NULL;
+    char *real = realpath(path, NULL), *joined = NULL;
     if (real != NULL)
         return real;
     size_t n = strlen(path);
@@ -23,12 +24,12 @@ static char *place_of(const char *path)
     size_t end = n;
     while (n > 0 && path[n - 1] != '/')
         n--;
-    folder = n > 0 ? strndup(path, n > 1 ? n - 1 : n) : strdup(".");
-    real = folder != NULL && end > 0 ? place_of(folder) : NULL;
+    char *folder = n > 0 ? lb_strndup(path, n > 1 ? n - 1 : n) : lb_strdup(".");
+    real = end > 0 ? place_of(folder) : NULL;
     if (real != NULL && end - n == 1 && path[n] == '.')
-        joined = strdup(real);
-    else if (real != NULL && asprintf(&joined, "%s/%.*s", real, (int)(end - n), path + n) < 0)
-        joined = NULL;
+        joined = lb_strdup(real);
+    else if (real != NULL)
+        joined = lb_format("%s/%.*s", real, (int)(end - n), path + n);
     free(folder);
     free(real);
     return joined;

@@ -5,7 +5,6 @@
 #include "text_clean.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int check_name(const char *name, struct lb_error *err)

@@ -13,7 +13,7 @@ struct lb_telemetry {
     struct lb_endpoint *endpoint; /* NULL: not asked for */
 };
 
-/* Says on stderr where it is. 0, LB_E_USAGE, LB_E_ENV or LB_E_MEMORY. Close in any case. */
+/* Says on stderr where it is. 0, LB_E_USAGE or LB_E_ENV. Close in any case. */
 int lb_telemetry_open(struct lb_telemetry *telemetry, const struct lb_args *args,
                       struct lb_error *err);
 void lb_telemetry_tell(struct lb_telemetry *telemetry, const struct lb_report *report,

@@ -21,7 +21,7 @@ struct lb_checked {
     const struct lb_judgement *judgement;
 };
 
-/* Each returns 0, or LB_E_ENV or LB_E_MEMORY. */
+/* Each returns 0 or LB_E_ENV. */
 int lb_checked_text(const struct lb_checked *checked, unsigned width, FILE *out,
                     struct lb_error *err);
 int lb_checked_json(const struct lb_checked *checked, FILE *out, struct lb_error *err);

@@ -1,6 +1,7 @@
 /* lockbench age: what an old table costs. */
 #include "cli.h"
 #include "cmd_age_text.h"
+#include "memory.h"
 #include "plan.h"
 #include "select.h"
 #include "signals.h"
@@ -80,9 +81,7 @@ static enum lb_exit age_one(const struct lb_args *args, struct lb_age_plan *plan
                             struct lb_age_view *view, const struct lb_protocol *protocol,
                             const struct lb_target *target, struct lb_error *err)
 {
-    struct lb_age *age = calloc(1, sizeof *age);
-    if (age == NULL)
-        return lb_exit_of(lb_fail(err, LB_E_MEMORY, "out of memory"));
+    struct lb_age *age = lb_calloc(1, sizeof *age);
     plan->strategy = protocol->strategy;
     plan->file = lb_protocol_file(protocol, target->db);
     plan->target = target;
@@ -95,10 +94,10 @@ static enum lb_exit age_one(const struct lb_args *args, struct lb_age_plan *plan
                           : lb_age_is_known(age) ? LB_EXIT_OK
                                                  : LB_EXIT_INCONCLUSIVE;
     bool is_shown = r == 0 || (r == LB_E_INTERRUPTED && lb_age_is_known(age));
-    if (is_shown && args->format != NULL && strcmp(args->format, "json") == 0)
-        r = lb_age_json(stdout, view);
+    if (is_shown && lb_args_wants(args, "json"))
+        lb_age_json(stdout, view);
     else if (is_shown)
-        r = lb_age_print(stdout, view);
+        lb_age_print(stdout, view);
     free(age);
     return status;
 }

@@ -69,7 +69,7 @@ static json_t *state_json(const struct lb_age_view *view, enum lb_aged_state whi
     return lb_object_end(&object);
 }
 
-int lb_age_json(FILE *out, const struct lb_age_view *view)
+void lb_age_json(FILE *out, const struct lb_age_view *view)
 {
     struct lb_object object = lb_object_new(), states = lb_object_new();
     struct lb_error err;
@@ -83,5 +83,5 @@ int lb_age_json(FILE *out, const struct lb_age_view *view)
         if (view->age->states[s].is_asked)
             lb_put(&states, lb_aged_state_names[s], state_json(view, (enum lb_aged_state)s));
     lb_put(&object, "aged", lb_object_end(&states));
-    return lb_json_print(lb_object_end(&object), JSON_INDENT(2), "what was measured", out, &err);
+    lb_json_print(lb_object_end(&object), JSON_INDENT(2), "what was measured", out, &err);
 }

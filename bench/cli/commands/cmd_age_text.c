@@ -4,7 +4,6 @@
 #include "table.h"
 #include "units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Beyond this nothing is said. */
@@ -139,7 +138,7 @@ static void print_answer(FILE *out, const struct lb_age_view *view)
         fprintf(out, "%s on %s: nothing was measured.\n", view->strategy, view->target);
 }
 
-static int print_table(FILE *out, const struct lb_age *age)
+static void print_table(FILE *out, const struct lb_age *age)
 {
     struct lb_column columns[LB_AGE_SIZES + 5] = {{"items", false}, {"operation", false}};
     char titles[LB_AGE_SIZES][24];
@@ -174,7 +173,7 @@ static int print_table(FILE *out, const struct lb_age *age)
             lb_table_add(table, exponent, LB_INK_PLAIN);
             lb_table_addf(table, "%.0f", lb_growth_at(growth, 1e6));
         }
-    return lb_table_show(table, 0, NULL, out, false);
+    lb_table_show(table, 0, NULL, out, false);
 }
 
 /* Both plans, where an operation is carried out in another way from some size on. */
@@ -232,10 +231,9 @@ static void print_refused(FILE *out, const struct lb_age *age)
     }
 }
 
-int lb_age_print(FILE *out, const struct lb_age_view *view)
+void lb_age_print(FILE *out, const struct lb_age_view *view)
 {
     print_answer(out, view);
-    int r = 0;
     bool is_any = false;
     for (int s = 0; s < LB_AGED_STATES; s++)
         is_any = is_any || lb_age_is_measured(&view->age->states[s]);
@@ -248,10 +246,9 @@ int lb_age_print(FILE *out, const struct lb_age_view *view)
                 view->age->unit, is_dead ? " (with dead items: " : "",
                 is_dead ? view->age->dead_unit : "", is_dead ? ")" : "",
                 lb_aged_statistics_names[view->statistics]);
-        r = print_table(out, view->age);
+        print_table(out, view->age);
         print_flips(out, view->age);
         print_possible_flips(out, view->age);
     }
     print_refused(out, view->age);
-    return r;
 }

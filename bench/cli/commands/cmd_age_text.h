@@ -19,8 +19,7 @@ struct lb_age_view {
 /* The number of items at which a claim alone takes bound_ns; 0: at none up to a milliard. */
 double lb_age_slo_rows(const struct lb_age_view *view, enum lb_aged_state state);
 
-/* 0, or -1: out of memory. */
-int lb_age_print(FILE *out, const struct lb_age_view *view);
-int lb_age_json(FILE *out, const struct lb_age_view *view);
+void lb_age_print(FILE *out, const struct lb_age_view *view);
+void lb_age_json(FILE *out, const struct lb_age_view *view);
 
 #endif

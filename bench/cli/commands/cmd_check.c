@@ -9,6 +9,7 @@
 #include "check_print.h"
 #include "cli.h"
 #include "interchange.h"
+#include "memory.h"
 #include "pair.h"
 #include "terminal.h"
 #include "twice.h"
@@ -133,20 +134,17 @@ static int unknown_model(const char *name, struct lb_error *err)
                    name);
 }
 
-static int set_capacity(struct loaded *loaded, uint64_t capacity, struct lb_error *err)
+static void set_capacity(struct loaded *loaded, uint64_t capacity)
 {
     uint32_t n = 1;
     for (size_t i = 0; i < loaded->n; i++)
         if (loaded->facts[i].n_objects > n)
             n = loaded->facts[i].n_objects;
-    loaded->capacity = malloc(n * sizeof *loaded->capacity);
-    if (loaded->capacity == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %u resources", n);
+    loaded->capacity = lb_calloc(n, sizeof *loaded->capacity);
     for (uint32_t i = 0; i < n; i++)
         loaded->capacity[i] = (uint32_t)capacity;
     loaded->model.n_resources = n;
     loaded->model.capacity = loaded->capacity;
-    return 0;
 }
 
 /* The model that was named on the command line, for a history of any tool. */
@@ -175,7 +173,9 @@ static int named_model(struct loaded *loaded, const char *text, struct lb_error 
     free(loaded->capacity);
     loaded->capacity = NULL;
     snprintf(loaded->model_name, sizeof loaded->model_name, "%s", text);
-    return semaphore ? set_capacity(loaded, capacity, err) : 0;
+    if (semaphore)
+        set_capacity(loaded, capacity);
+    return 0;
 }
 
 static bool tells_model(const struct lb_history_view *view)
@@ -370,13 +370,10 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
 static int load(const struct lb_args *args, struct loaded *loaded, struct lb_error *err)
 {
     size_t n = args->positional.n;
-    loaded->views = calloc(n, sizeof *loaded->views);
-    loaded->facts = calloc(n, sizeof *loaded->facts);
-    loaded->uncertainty_ns = calloc(n, sizeof *loaded->uncertainty_ns);
+    loaded->views = lb_calloc(n, sizeof *loaded->views);
+    loaded->facts = lb_calloc(n, sizeof *loaded->facts);
+    loaded->uncertainty_ns = lb_calloc(n, sizeof *loaded->uncertainty_ns);
     loaded->names = lb_names_new();
-    if (loaded->views == NULL || loaded->facts == NULL || loaded->uncertainty_ns == NULL ||
-        loaded->names == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu files", n);
     int rc = 0;
     if (args->check.uncertainty != NULL)
         rc = parse_uncertainty(args->check.uncertainty, loaded->uncertainty_ns, n, err);
@@ -405,10 +402,9 @@ static int export(const struct lb_args *args, const struct loaded *loaded, struc
 
 static int print(const struct lb_args *args, const struct lb_checked *checked, struct lb_error *err)
 {
-    const char *format = args->format != NULL ? args->format : "text";
-    if (strcmp(format, "json") == 0)
+    if (lb_args_wants(args, "json"))
         return lb_checked_json(checked, stdout, err);
-    if (strcmp(format, "tap") == 0)
+    if (lb_args_wants(args, "tap"))
         return lb_checked_tap(checked, stdout, err);
     return lb_checked_text(checked, lb_terminal_width(STDOUT_FILENO), stdout, err);
 }
@@ -441,10 +437,8 @@ static int judge_clocks(const struct lb_args *args, struct loaded *loaded,
 static int judge(const struct lb_args *args, struct loaded *loaded, enum lb_exit *ret_status,
                  struct lb_error *err)
 {
-    struct lb_judgement *judgement = calloc(1, sizeof *judgement);
+    struct lb_judgement *judgement = lb_calloc(1, sizeof *judgement);
     struct lb_near_miss near[LB_GUARANTEE_ROOM] = {{0}};
-    if (judgement == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts");
     int rc = make_model(args, loaded, err);
     if (rc == 0) {
         rc = judge_clocks(args, loaded, judgement, near, err);

@@ -3,7 +3,6 @@
 #include "regression.h"
 #include "terminal.h"
 
-#include <string.h>
 #include <unistd.h>
 
 static int parse(const struct lb_args *args, struct lb_diff_options *options, struct lb_error *err)
@@ -16,10 +15,9 @@ static int parse(const struct lb_args *args, struct lb_diff_options *options, st
 
 static int print(const struct lb_args *args, const struct lb_diff *diff, struct lb_error *err)
 {
-    const char *format = args->format != NULL ? args->format : "text";
-    if (strcmp(format, "json") == 0)
+    if (lb_args_wants(args, "json"))
         return lb_diff_json(diff, stdout, err);
-    if (strcmp(format, "markdown") == 0)
+    if (lb_args_wants(args, "markdown"))
         return lb_diff_markdown(diff, stdout, err);
     return lb_diff_text(diff, stdout, !args->no_color && lb_terminal_color(STDOUT_FILENO),
                         lb_terminal_is(STDOUT_FILENO), lb_terminal_width(STDOUT_FILENO), err);

@@ -7,6 +7,7 @@
 #include "array.h"
 #include "cli.h"
 #include "ini_text.h"
+#include "memory.h"
 #include "nearest.h"
 #include "text_clean.h"
 
@@ -62,8 +63,6 @@ static int take_section(void *arg, int line, const char *name, struct lb_error *
         return lb_fail(err, LB_E_FILE, "[%s] is there a second time", name);
     struct section *section =
         lb_array_add(&experiment->sections, &experiment->n_sections, sizeof *section);
-    if (section == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     section->line = line;
     snprintf(section->name, sizeof section->name, "%s", name);
     lb_clean_text(section->name);
@@ -79,11 +78,8 @@ static int take_pair(void *arg, int line, const char *name, const char *key, con
         return lb_fail(err, LB_E_FILE, "%s stands before the first section; [global] is for all",
                        key);
     struct pair *pair = lb_array_add(&section->pairs, &section->n_pairs, sizeof *pair);
-    if (pair == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    *pair = (struct pair){line, strdup(key), strdup(value)};
-    return pair->key != NULL && pair->value != NULL ? 0
-                                                    : lb_fail(err, LB_E_MEMORY, "out of memory");
+    *pair = (struct pair){line, lb_strdup(key), lb_strdup(value)};
+    return 0;
 }
 
 static const struct pair *pair_of(const struct section *section, const char *key)
@@ -125,25 +121,22 @@ static int find_command(const struct experiment *experiment, struct section *sec
 static int add_word(struct lb_words *words, const struct lb_command *command,
                     const struct pair *pair, struct lb_error *err)
 {
-    char *text = NULL;
+    char *text;
     bool yes = strcmp(pair->value, "yes") == 0, no = strcmp(pair->value, "no") == 0;
     enum lb_args_kind kind = lb_args_kind(command, pair->key);
-    int n;
     if (strcmp(pair->key, "command") == 0)
         return 0;
     if (kind == LB_ARGS_VALUE || kind == LB_ARGS_UNKNOWN)
-        n = asprintf(&text, "--%s=%s", pair->key, pair->value);
+        text = lb_format("--%s=%s", pair->key, pair->value);
     else if (!yes && !no)
         return lb_fail(err, LB_E_FILE, "%s: yes or no, not '%s'", pair->key, pair->value);
     else if (no && kind == LB_ARGS_SWITCH)
         return 0;
     else
-        n = asprintf(&text, "--%s%s", no ? "no-" : "", pair->key);
-    if (n < 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    int rc = lb_words_add(words, text, strlen(text), err);
+        text = lb_format("--%s%s", no ? "no-" : "", pair->key);
+    lb_words_add(words, text, strlen(text));
     free(text);
-    return rc;
+    return 0;
 }
 
 /* The arguments parsed so far are distinguished by their line. */
@@ -182,8 +175,8 @@ static int parse_section(const struct experiment *experiment, struct section *se
         rc = parse_pairs(experiment, section, find(experiment, GLOBAL), &words, err);
     if (rc == 0)
         rc = parse_pairs(experiment, section, section, &words, err);
-    for (int i = 0; i < experiment->n_options && rc == 0; i++)
-        rc = lb_words_add(&words, experiment->options[i], strlen(experiment->options[i]), err);
+    for (int i = 0; i < experiment->n_options; i++)
+        lb_words_add(&words, experiment->options[i], strlen(experiment->options[i]));
     if (rc == 0)
         rc = try(section, &words, err);
     if (rc == LB_E_USAGE && experiment->n_options > 0)

@@ -309,8 +309,8 @@ static enum lb_exit explore_one(const struct lb_args *args, const struct lb_sele
         return lb_exit_of(rc);
     err->code = 0; /* an error from shrinking */
     make_command(args, protocol, &place->target, explored, command, sizeof command);
-    if (args->format != NULL && strcmp(args->format, "json") == 0)
-        rc = lb_explored_json(stdout, explored, command);
+    if (lb_args_wants(args, "json"))
+        lb_explored_json(stdout, explored, command);
     else
         lb_explored_print(stdout, explored, command, lb_terminal_width(STDOUT_FILENO));
     fflush(stdout);

@@ -76,7 +76,7 @@ static void put_search(struct lb_object *object, const struct lb_explored *explo
         lb_put_count(object, rows[i].name, rows[i].value);
 }
 
-int lb_explored_json(FILE *out, const struct lb_explored *explored, const char *command)
+void lb_explored_json(FILE *out, const struct lb_explored *explored, const char *command)
 {
     struct lb_object object = lb_object_new();
     struct lb_error err;
@@ -94,5 +94,5 @@ int lb_explored_json(FILE *out, const struct lb_explored *explored, const char *
     lb_put(&object, "verdicts", verdicts_json(explored));
     if (explored->has_witness)
         lb_put(&object, "witness", witness_json(explored, command));
-    return lb_json_print(lb_object_end(&object), JSON_INDENT(2), "what was explored", out, &err);
+    lb_json_print(lb_object_end(&object), JSON_INDENT(2), "what was explored", out, &err);
 }

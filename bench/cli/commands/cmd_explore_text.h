@@ -11,6 +11,6 @@ void lb_explored_print(FILE *out, const struct lb_explored *explored, const char
                        unsigned width);
 /* "held", or a weaker word if not everything was explored. */
 const char *lb_explored_verdict(const struct lb_explored *explored, enum lb_guarantee guarantee);
-int lb_explored_json(FILE *out, const struct lb_explored *explored, const char *command);
+void lb_explored_json(FILE *out, const struct lb_explored *explored, const char *command);
 
 #endif

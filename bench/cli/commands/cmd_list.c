@@ -133,18 +133,22 @@ static const struct listing listings[] = {
 };
 enum { LISTINGS = sizeof listings / sizeof listings[0] };
 
-static int print_text(const struct listing *listing, bool names)
+static void print_names(const struct listing *listing)
+{
+    char cells[MOST_COLUMNS][CELL];
+    for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++)
+        puts(cells[0]);
+}
+
+static void print_table(const struct listing *listing)
 {
     static const char *const order[] = {"twin", "claims", "kind", "engines", NULL};
     char cells[MOST_COLUMNS][CELL];
-    struct lb_table *table = names ? NULL : lb_table_new(listing->columns, listing->n_columns);
-    for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++) {
-        if (names)
-            puts(cells[0]);
+    struct lb_table *table = lb_table_new(listing->columns, listing->n_columns);
+    for (size_t n = 0; memset(cells, 0, sizeof cells), listing->row(n, cells); n++)
         for (size_t c = 0; c < listing->n_columns; c++)
             lb_table_add(table, cells[c], LB_INK_PLAIN);
-    }
-    return names ? 0 : lb_list_table(table, order);
+    lb_list_table(table, order);
 }
 
 /* A column's title as a key of JSON. */
@@ -168,14 +172,13 @@ static json_t *listing_json(const struct listing *listing)
     return lb_object_end(&rows);
 }
 
-static int print_json(const struct listing *only)
+static int print_json(const struct listing *only, struct lb_error *err)
 {
     struct lb_object all = lb_object_new();
-    struct lb_error err;
     for (size_t i = 0; i < LISTINGS; i++)
         if (only == NULL || only == &listings[i])
             lb_put(&all, listings[i].name, listing_json(&listings[i]));
-    return lb_json_print(lb_object_end(&all), JSON_INDENT(2), "the lists", stdout, &err);
+    return lb_json_print(lb_object_end(&all), JSON_INDENT(2), "the lists", stdout, err);
 }
 
 static int find_listing(const struct lb_args *args, const struct listing **ret_listing,
@@ -211,27 +214,25 @@ enum lb_exit lb_command_list(const struct lb_args *args)
     if (args->positional.n > 0 && strcmp(args->positional.words[0], "results") == 0)
         return lb_list_results(args);
     int rc = find_listing(args, &only, &err);
+    bool is_json = lb_args_wants(args, "json");
     if (rc == 0 && args->strategies.n > 0 && (only != NULL || args->names))
         rc = lb_fail(&err, LB_E_USAGE, "option -s: tells all about a strategy: leave out %s",
                      only != NULL ? only->name : "--names");
     if (rc != 0)
         return lb_cli_complain(&err);
     if (args->strategies.n > 0)
-        return lb_list_strategies(&args->strategies,
-                                  args->format != NULL && strcmp(args->format, "json") == 0);
-    if (args->format != NULL && strcmp(args->format, "json") == 0)
-        rc = print_json(only);
-    for (size_t i = 0; i < LISTINGS && rc == 0; i++) {
-        if ((only != NULL && only != &listings[i]) ||
-            (args->format != NULL && strcmp(args->format, "json") == 0))
+        return lb_list_strategies(&args->strategies, is_json);
+    if (is_json)
+        return print_json(only, &err) == 0 ? LB_EXIT_OK : lb_cli_complain_of_output(&err);
+    for (size_t i = 0; i < LISTINGS; i++) {
+        if (only != NULL && only != &listings[i])
             continue;
         if (i > 0 && only == NULL && !args->names)
             putchar('\n');
-        rc = print_text(&listings[i], args->names);
-    }
-    if (rc != 0) {
-        lb_fail(&err, LB_E_MEMORY, "out of memory");
-        return lb_cli_complain(&err);
+        if (args->names)
+            print_names(&listings[i]);
+        else
+            print_table(&listings[i]);
     }
     return LB_EXIT_OK;
 }

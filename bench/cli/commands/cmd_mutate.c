@@ -1,6 +1,7 @@
 /* lockbench mutate: which clause protects a lock or a queue? */
 #include "cli.h"
 #include "clock.h"
+#include "memory.h"
 #include "mutation.h"
 #include "show_parts.h"
 #include "signals.h"
@@ -35,15 +36,12 @@ static int write_out(const struct lb_protocol *protocol, const struct lb_selecti
                            selection->n_settings, &program, err);
     if (r != 0)
         return r;
-    FILE *out = open_memstream(ret_text, &size);
-    if (out != NULL) {
-        lb_show_header(protocol->strategy, file, program, out);
-        lb_show_sections(program, out);
-    }
+    FILE *out = lb_open_memory(ret_text, &size);
+    lb_show_header(protocol->strategy, file, program, out);
+    lb_show_sections(program, out);
+    lb_close_memory(out);
     lb_program_free(program);
-    if (out != NULL && fclose(out) == 0)
-        return 0;
-    return lb_fail(err, LB_E_MEMORY, "out of memory");
+    return 0;
 }
 
 static int read_original(struct lb_mutation *m, const struct lb_selection *selection,
@@ -131,15 +129,14 @@ static void print_accused(const struct lb_mutation *m, const struct lb_selection
 static enum lb_exit print_verdicts(const struct lb_mutation *m, const struct lb_selection *built_in,
                                    double least, struct lb_error *err)
 {
-    const char *format = m->args->format != NULL ? m->args->format : "text";
     if (m->is_accused) {
         print_accused(m, built_in);
         return LB_EXIT_VIOLATED;
     }
-    if (strcmp(format, "json") == 0) {
+    if (lb_args_wants(m->args, "json")) {
         if (lb_mutation_print_json(m, stdout, err) != 0)
             return lb_cli_complain_of_output(err);
-    } else if (strcmp(format, "tap") == 0) {
+    } else if (lb_args_wants(m->args, "tap")) {
         lb_mutation_print_tap(m, stdout);
     } else {
         lb_mutation_print(m, stdout);

@@ -7,6 +7,7 @@
 #include "campaign.h"
 #include "combinations.h"
 #include "dry_run.h"
+#include "memory.h"
 #include "order.h"
 #include "plan.h"
 #include "schedule.h"
@@ -161,15 +162,13 @@ static int read_question(struct planner *planner, const struct lb_args *args, st
 }
 
 /* The selecting arguments, without --workers, which lists the sweep. */
-static int copy_args(struct planner *planner, const struct lb_args *args, struct lb_error *err)
+static void copy_args(struct planner *planner, const struct lb_args *args)
 {
     struct lb_args *own = &planner->args;
     *own = *args;
     own->n_repeat = planner->question.n_repeat;
     own->n_overrides = 0;
-    own->overrides = calloc(args->n_overrides + 1, sizeof *own->overrides);
-    if (own->overrides == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    own->overrides = lb_calloc(args->n_overrides, sizeof *own->overrides);
     for (size_t i = 0; i < args->n_overrides; i++)
         if (strcmp(args->overrides[i].key->name, "rate") == 0)
             own->plan.demand = args->overrides[i].value;
@@ -177,7 +176,6 @@ static int copy_args(struct planner *planner, const struct lb_args *args, struct
             own->overrides[own->n_overrides++] = args->overrides[i];
         else
             own->plan.workers = args->overrides[i].value;
-    return 0;
 }
 
 /* --- the lab --- */
@@ -197,9 +195,8 @@ static void adapt(const struct lb_args *args, struct lb_scenario *scenario)
 }
 
 /* The report's cell for this scenario of a template: the one that is there, or a new one. */
-static int find_cell(struct planner *planner, const struct lb_cell *template,
-                     const struct lb_scenario *scenario, struct lb_cell **ret_cell,
-                     struct lb_error *err)
+static struct lb_cell *find_cell(struct planner *planner, const struct lb_cell *template,
+                                 const struct lb_scenario *scenario)
 {
     struct lb_report *report = lb_scheduler_report(planner->scheduler);
     for (size_t i = 0; i < report->n_cells; i++) {
@@ -207,40 +204,33 @@ static int find_cell(struct planner *planner, const struct lb_cell *template,
         if (cell->strategy == template->strategy && strcmp(cell->name, template->name) == 0 &&
             strcmp(cell->engine, template->engine) == 0 &&
             strcmp(cell->scenario.name, scenario->name) == 0 &&
-            cell->scenario.duration_ns == scenario->duration_ns) {
-            *ret_cell = cell;
-            return 0;
-        }
+            cell->scenario.duration_ns == scenario->duration_ns)
+            return cell;
     }
-    struct lb_setting *settings = calloc(template->n_settings + 1, sizeof *settings);
-    struct lb_cell *cell =
-        settings != NULL ? lb_array_add(&report->cells, &report->n_cells, sizeof *cell) : NULL;
-    if (cell == NULL) {
-        free(settings);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    struct lb_cell *cell = lb_array_add(&report->cells, &report->n_cells, sizeof *cell);
     *cell = *template;
-    cell->settings = settings;
-    if (template->n_settings > 0)
-        memcpy(settings, template->settings, template->n_settings * sizeof *settings);
+    cell->settings = lb_copy(template->settings, template->n_settings, sizeof *cell->settings);
     cell->scenario = *scenario;
-    *ret_cell = cell;
-    return 0;
+    return cell;
+}
+
+static struct lb_cell *cell_of(struct planner *planner, const struct lb_plan *plan,
+                               const struct lb_scenario *scenario)
+{
+    size_t template = planner->template_of[plan - planner->plans];
+    return find_cell(planner, &planner->templates[template], scenario);
 }
 
 static int measure(void *arg, const struct lb_plan *plan, const struct lb_scenario *scenario,
                    const struct lb_outcome **ret_run, struct lb_error *err)
 {
     struct planner *planner = arg;
-    struct lb_cell *cell;
     if (lb_scheduler_stopped(planner->scheduler))
         return lb_fail(err, LB_E_INTERRUPTED, "interrupted");
     int rc = lb_scenario_validate(scenario, err);
-    if (rc == 0)
-        rc = find_cell(planner, &planner->templates[planner->template_of[plan - planner->plans]],
-                       scenario, &cell, err);
     if (rc != 0)
         return rc;
+    struct lb_cell *cell = cell_of(planner, plan, scenario);
     size_t n_runs = cell->n_runs;
     planner->n_done++;
     if (planner->n_expected < planner->n_done) /* trials: as many as it takes */
@@ -276,33 +266,24 @@ static void rest(void *arg)
 /* --- the plans --- */
 
 /* The cell of the one run that an answer about a number of workers begins with. */
-static int make_first_cells(struct planner *planner, struct lb_error *err)
+static void make_first_cells(struct planner *planner)
 {
-    int rc = 0;
-    for (size_t p = 0; p < planner->n_plans && rc == 0; p++) {
+    for (size_t p = 0; p < planner->n_plans; p++) {
         struct lb_scenario scenario;
-        struct lb_cell *cell;
         lb_plan_first_scenario(&planner->plans[p], &scenario);
-        rc =
-            find_cell(planner, &planner->templates[planner->template_of[p]], &scenario, &cell, err);
+        cell_of(planner, &planner->plans[p], &scenario);
     }
-    return rc;
 }
 
 /* The sweep's cells, in the order of the numbers of workers; they are run in another one. */
-static int make_cells(struct planner *planner, struct lb_error *err)
+static void make_cells(struct planner *planner)
 {
-    int rc = 0;
     for (size_t p = 0; p < planner->n_plans; p++)
-        for (size_t l = 0; l < planner->question.n_levels && rc == 0; l++) {
-            const struct lb_plan *plan = &planner->plans[p];
+        for (size_t l = 0; l < planner->question.n_levels; l++) {
             struct lb_scenario scenario;
-            struct lb_cell *cell;
-            lb_plan_point_scenario(plan, planner->question.levels[l], &scenario);
-            rc = find_cell(planner, &planner->templates[planner->template_of[p]], &scenario, &cell,
-                           err);
+            lb_plan_point_scenario(&planner->plans[p], planner->question.levels[l], &scenario);
+            cell_of(planner, &planner->plans[p], &scenario);
         }
-    return rc;
 }
 
 /* Takes the selected cells out of the report, which gets one for each thing that is run. */
@@ -313,16 +294,12 @@ static int make_plans(struct planner *planner, struct lb_error *err)
     planner->n_templates = report->n_cells;
     report->cells = NULL;
     report->n_cells = 0;
-    planner->plans = calloc(planner->n_templates, sizeof *planner->plans);
-    planner->template_of = calloc(planner->n_templates, sizeof *planner->template_of);
-    if (planner->plans == NULL || planner->template_of == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    planner->plans = lb_calloc(planner->n_templates, sizeof *planner->plans);
+    planner->template_of = lb_calloc(planner->n_templates, sizeof *planner->template_of);
     for (size_t i = 0; i < planner->n_templates; i++) {
-        struct lb_cell *template = &planner->templates[i], *skipped;
+        struct lb_cell *template = &planner->templates[i];
         if (template->state == LB_CELL_SKIPPED) {
-            int rc = find_cell(planner, template, &template->scenario, &skipped, err);
-            if (rc != 0)
-                return rc;
+            find_cell(planner, template, &template->scenario);
             continue;
         }
         if (template->scenario.n_stages > 0)
@@ -336,8 +313,11 @@ static int make_plans(struct planner *planner, struct lb_error *err)
             return rc;
         planner->n_plans++;
     }
-    return lb_plan_sweeps(&planner->question) ? make_cells(planner, err)
-                                              : make_first_cells(planner, err);
+    if (lb_plan_sweeps(&planner->question))
+        make_cells(planner);
+    else
+        make_first_cells(planner);
+    return 0;
 }
 
 /* Sets the reason of planned runs that were not made, except after the user's stop. */
@@ -476,12 +456,13 @@ enum lb_exit lb_command_plan(const struct lb_args *args)
     struct planner planner = {.n_plans = 0};
     struct lb_error err;
     enum lb_exit status;
-    if (read_question(&planner, args, &err) != 0 || copy_args(&planner, args, &err) != 0) {
+    if (read_question(&planner, args, &err) != 0) {
         status = lb_cli_complain(&err);
     } else if (lb_plan_check(&planner.question, &err) != 0) {
         lb_cli_complain(&err);
         status = LB_EXIT_INCONCLUSIVE;
     } else {
+        copy_args(&planner, args);
         const struct lb_campaign campaign = {.args = &planner.args,
                                              .of = LB_OF_PLANS,
                                              .sink = &lb_sink_plan,

@@ -1,5 +1,6 @@
 /* lockbench report: stored results as one HTML page that needs nothing else. */
 #include "cli.h"
+#include "memory.h"
 #include "output.h"
 #include "page.h"
 #include "text_clean.h"
@@ -46,9 +47,8 @@ enum lb_exit lb_command_report(const struct lb_args *args)
     struct stat st;
     char path[1000], shown[1000];
     size_t n = 0;
-    struct lb_stored *results = calloc(args->positional.n + 1, sizeof *results);
-    int rc = results != NULL ? choose_output(args, path, sizeof path, &err)
-                             : lb_fail(&err, LB_E_MEMORY, "out of memory");
+    struct lb_stored *results = lb_calloc(args->positional.n, sizeof *results);
+    int rc = choose_output(args, path, sizeof path, &err);
     while (rc == 0 && n < args->positional.n) {
         rc = lb_page_load(args->positional.words[n], &results[n], &err);
         n += rc == 0;

@@ -18,11 +18,12 @@ static const struct lb_column columns[] = {
     {"runs", true},    {"verdict", false}, {"strategies", false}};
 enum { COLUMNS = sizeof columns / sizeof columns[0], CELL = 600 };
 
-int lb_list_table(struct lb_table *table, const char *const *order)
+void lb_list_table(struct lb_table *table, const char *const *order)
 {
-    return isatty(STDOUT_FILENO) == 1
-               ? lb_table_show_wrapped(table, lb_terminal_width(STDOUT_FILENO), order, stdout)
-               : lb_table_show(table, 0, NULL, stdout, false);
+    if (isatty(STDOUT_FILENO) == 1)
+        lb_table_show_wrapped(table, lb_terminal_width(STDOUT_FILENO), order, stdout);
+    else
+        lb_table_show(table, 0, NULL, stdout, false);
 }
 
 static bool was_before(const struct lb_stored *result, size_t cell)
@@ -85,7 +86,7 @@ static void take(const char *directory, const char *name, char cells[][CELL])
     lb_stored_release(&result);
 }
 
-static int print_table(const char *directory, char *const *names, long n)
+static void print_table(const char *directory, char *const *names, long n)
 {
     static const char *const order[] = {"runs", "cells", "command", "started", NULL};
     struct lb_table *table = lb_table_new(columns, COLUMNS);
@@ -95,13 +96,12 @@ static int print_table(const char *directory, char *const *names, long n)
         for (size_t c = 0; c < COLUMNS; c++)
             lb_table_add(table, cells[c], LB_INK_PLAIN);
     }
-    return lb_list_table(table, order);
+    lb_list_table(table, order);
 }
 
-static int print_json(const char *directory, char *const *names, long n)
+static int print_json(const char *directory, char *const *names, long n, struct lb_error *err)
 {
     struct lb_object all = lb_object_new(), rows = lb_list_new();
-    struct lb_error err;
     for (long i = 0; i < n; i++) {
         char cells[COLUMNS][CELL] = {""};
         struct lb_object row = lb_object_new();
@@ -113,7 +113,7 @@ static int print_json(const char *directory, char *const *names, long n)
         lb_add(&rows, lb_object_end(&row));
     }
     lb_put(&all, "results", lb_object_end(&rows));
-    return lb_json_print(lb_object_end(&all), JSON_INDENT(2), "the results", stdout, &err);
+    return lb_json_print(lb_object_end(&all), JSON_INDENT(2), "the results", stdout, err);
 }
 
 static int check(const struct lb_args *args, const char *directory, struct lb_error *err)
@@ -136,16 +136,12 @@ enum lb_exit lb_list_results(const struct lb_args *args)
     if (rc != 0)
         return lb_cli_complain(&err);
     long n = lb_result_names(directory, &names);
-    rc = n < 0 ? -1 : 0;
     for (long i = 0; i < n && args->names; i++)
         puts(names[i]);
-    if (rc == 0 && !args->names)
-        rc = args->format != NULL && strcmp(args->format, "json") == 0
-                 ? print_json(directory, names, n)
-                 : print_table(directory, names, n);
+    if (!args->names && lb_args_wants(args, "json"))
+        rc = print_json(directory, names, n, &err);
+    else if (!args->names)
+        print_table(directory, names, n);
     lb_result_names_free(names, n);
-    if (rc == 0)
-        return LB_EXIT_OK;
-    lb_fail(&err, LB_E_MEMORY, "out of memory");
-    return lb_cli_complain(&err);
+    return rc == 0 ? LB_EXIT_OK : lb_cli_complain_of_output(&err);
 }

@@ -8,7 +8,6 @@
 #include "units.h"
 #include "views.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* "5%" or "0.05". A bare 5 may be meant as either, and as 500 % nothing would be slower. */

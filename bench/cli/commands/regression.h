@@ -35,7 +35,7 @@ bool lb_baseline_violates(const struct lb_baseline *baseline, const struct lb_ce
 void lb_baseline_release(struct lb_baseline *baseline);
 
 /* Without a baseline: is a strategy slower than the --reference of the same rounds by more than the
- * --threshold? One line on standard error for each that is, or may be. 0 or LB_E_MEMORY. */
+ * --threshold? One line on standard error for each that is, or may be. */
 bool lb_gate_is_against_reference(const struct lb_args *args);
 /* compare with several servers of one engine: LB_EXIT_REGRESSION if one is shown slower than the
  * reference, LB_EXIT_INCONCLUSIVE if that is open. */

@@ -511,8 +511,9 @@ static int judge_costs(struct lb_mutation *m, struct lb_error *err)
     uint64_t start_ns = lb_now_ns();
     if (m->counts[LB_NOT_NEEDED] == 0 || lb_mutation_left_ns(m) == 0 || lb_mutation_is_stopped(m))
         return 0;
-    int r = lb_ask_costs(m, m->file, &original, err);
+    lb_ask_costs(m, m->file, &original);
     uint64_t took_ns = lb_now_ns() - start_ns;
+    int r = 0;
     for (size_t i = 0; i < m->mutants.n && r == 0 && original.n > 0; i++) {
         struct lb_judged *judged = &m->judged[i];
         struct lb_file *file = NULL;
@@ -523,7 +524,7 @@ static int judge_costs(struct lb_mutation *m, struct lb_error *err)
             continue;
         r = parse_mutant(m, i, &subject, path, &file, err);
         if (r == 0)
-            r = lb_ask_costs(m, file, &costs, err);
+            lb_ask_costs(m, file, &costs);
         lb_file_free(file);
         if (r != 0 || !lb_costs_grew(&original, &costs, words, sizeof words))
             continue;
@@ -572,9 +573,8 @@ static void count_verdicts(struct lb_mutation *m)
 
 int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
 {
-    int r = lb_mutation_questions(m, err);
-    if (r == 0)
-        r = share(m, err);
+    lb_mutation_questions(m);
+    int r = share(m, err);
     if (r == 0)
         r = lb_mutation_explore_originals(m, err);
     if (r == 0 && !m->is_accused)

@@ -472,8 +472,7 @@ int lb_run_original(struct lb_mutation *m, struct lb_mutation_question *question
 
 /* --- costs --- */
 
-int lb_ask_costs(const struct lb_mutation *m, const struct lb_file *file, struct lb_costs *ret,
-                 struct lb_error *err)
+void lb_ask_costs(const struct lb_mutation *m, const struct lb_file *file, struct lb_costs *ret)
 {
     const struct lb_age_plan plan = {.strategy = &m->strategy,
                                      .file = file,
@@ -481,13 +480,10 @@ int lb_ask_costs(const struct lb_mutation *m, const struct lb_file *file, struct
                                      .settings = m->selection.settings,
                                      .n_settings = m->selection.n_settings,
                                      .interrupt = &m->stop->requested};
+    struct lb_error ignored;
     show_progress(m, "", "costs");
-    int r = lb_costs_measure(&plan, ret, err);
-    if (r >= 0 || r == LB_E_MEMORY)
-        return r < 0 ? r : 0;
-    ret->n = 0;
-    err->code = 0;
-    return 0;
+    if (lb_costs_measure(&plan, ret, &ignored) < 0)
+        ret->n = 0;
 }
 
 /* --- the original --- */

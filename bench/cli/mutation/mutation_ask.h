@@ -38,11 +38,11 @@ int lb_run_original(struct lb_mutation *mutation, struct lb_mutation_question *q
                     struct lb_error *err);
 
 /* What the operations of the text cost; ret->n == 0: they cannot be counted. */
-int lb_ask_costs(const struct lb_mutation *mutation, const struct lb_file *file,
-                 struct lb_costs *ret, struct lb_error *err);
+void lb_ask_costs(const struct lb_mutation *mutation, const struct lb_file *file,
+                  struct lb_costs *ret);
 
 /* mutation_questions.c: those of the plan, and some that a mutant alone gives reason for. */
-int lb_mutation_questions(struct lb_mutation *mutation, struct lb_error *err);
+void lb_mutation_questions(struct lb_mutation *mutation);
 /* Makes a case smaller: with one item, then with one round of several workers; or with whole
  * transactions. false: it is so already. The workers and their renewals stay: they are the purpose
  * of the exploration, as are the rounds of one worker. */

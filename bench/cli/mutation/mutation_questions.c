@@ -1,7 +1,8 @@
 /* The questions that mutants are asked: see mutation_ask.h. */
 #include "mutation_ask.h"
 
-#include <stdlib.h>
+#include "memory.h"
+
 #include <string.h>
 
 static struct lb_mutation_question *add_question(struct lb_mutation *m, const struct lb_cell *cell,
@@ -378,13 +379,11 @@ static void drop_repeated(struct lb_mutation *m)
 
 /* The questions of the plan; behind its explorations, and behind its runs, those that a mutant
  * alone gives reason for. */
-int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
+void lb_mutation_questions(struct lb_mutation *m)
 {
     const struct lb_report *report = &m->report;
     m->room = 3 * (report->n_cells + EXTRA);
-    m->questions = calloc(m->room, sizeof *m->questions);
-    if (m->questions == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    m->questions = lb_calloc(m->room, sizeof *m->questions);
     const struct lb_cell *first = NULL;
     for (size_t i = 0; i < report->n_cells; i++)
         if (report->cells[i].is_explored && report->cells[i].state == LB_CELL_PENDING) {
@@ -399,5 +398,4 @@ int lb_mutation_questions(struct lb_mutation *m, struct lb_error *err)
         if (!report->cells[i].is_explored && report->cells[i].state == LB_CELL_PENDING)
             add_question(m, &report->cells[i], NULL, false)->is_usable = true;
     add_runs(m);
-    return 0;
 }

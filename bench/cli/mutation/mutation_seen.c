@@ -1,6 +1,8 @@
 /* Which questions can show a mutant: see mutation_ask.h. */
 #include "mutation_ask.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -109,9 +111,9 @@ bool lb_mutation_is_contest(const struct lb_mutation_question *question)
  */
 static bool compares_times(const struct lb_mutant *mutant)
 {
-    char *sides = strdup(mutant->clause);
+    char *sides = lb_strdup(mutant->clause);
     size_t depth = 0, hidden = 0; /* the depth of the subquery, from 1; 0: none */
-    for (char *at = sides; at != NULL && *at != '\0'; at++) {
+    for (char *at = sides; *at != '\0'; at++) {
         const char sign = *at;
         depth += sign == '(';
         if (hidden == 0 && sign == '(' && strncasecmp(at + 1, "select", 6) == 0)
@@ -121,8 +123,7 @@ static bool compares_times(const struct lb_mutant *mutant)
             hidden = 0;
         depth -= sign == ')' && depth > 0;
     }
-    bool are_times =
-        sides != NULL && (lb_sql_reads_time(sides, strlen(sides)) || strstr(sides, ":now") != NULL);
+    bool are_times = lb_sql_reads_time(sides, strlen(sides)) || strstr(sides, ":now") != NULL;
     free(sides);
     return are_times;
 }

@@ -2,6 +2,7 @@
 #include "states.h"
 
 #include "clock.h"
+#include "memory.h"
 #include "random.h"
 
 #include <ctype.h>
@@ -144,22 +145,17 @@ static void note_sections(struct lb_states *states, const char *state)
     }
 }
 
-static bool add(struct lb_digests *digests, uint64_t digest)
+static void add(struct lb_digests *digests, uint64_t digest)
 {
     /* The last ones are the likeliest to be met again. */
     for (size_t i = digests->n, tries = 0; i > 0 && tries < 64; i--, tries++)
         if (digests->at[i - 1] == digest)
-            return true;
+            return;
     if (digests->n == digests->room) {
-        size_t room = digests->room * 2 + 256;
-        uint64_t *grown = reallocarray(digests->at, room, sizeof *grown);
-        if (grown == NULL)
-            return false;
-        digests->at = grown;
-        digests->room = room;
+        digests->room = digests->room * 2 + 256;
+        digests->at = lb_realloc(digests->at, digests->room, sizeof *digests->at);
     }
     digests->at[digests->n++] = digest;
-    return true;
 }
 
 static int compare(const void *a, const void *b)
@@ -176,7 +172,7 @@ static char *copy_answers(const char *state, bool has_rows)
     const char *end = state;
     while (is_answers(end))
         end += strcspn(end, "\n") + 1;
-    return has_rows ? strdup(state) : strndup(state, (size_t)(end - state));
+    return has_rows ? lb_strdup(state) : lb_strndup(state, (size_t)(end - state));
 }
 
 static void ended(void *arg, const char *state, int violated)
@@ -186,8 +182,9 @@ static void ended(void *arg, const char *state, int violated)
     const struct lb_state_digest digest = lb_states_digest(states, state);
     note_sections(states, state);
     states->violated |= violated != 0;
-    states->failed |= !add(&states->all, digest.all) || !add(&states->untimed, digest.untimed) ||
-                      !add(&states->answers, digest.answers);
+    add(&states->all, digest.all);
+    add(&states->untimed, digest.untimed);
+    add(&states->answers, digest.answers);
     for (const char *line = state; is_answers(line); line += strcspn(line, "\n") + 1)
         states->failed |= strcspn(line, "\n") > LONGEST_ANSWERS;
     const uint64_t *key = states->knows_rows ? &digest.all : &digest.answers;

@@ -21,8 +21,8 @@ struct lb_states {
     char *unknown;                  /* ... here; NULL: there were none */
     uint64_t patient_until_ns;      /* with unknown answers the exploration ends by this time */
     bool enough;                    /* ... and has ended so */
-    bool failed;           /* out of memory, or a schedule has more answers than are kept */
-    bool violated;         /* some schedule violated something */
+    bool failed;                    /* a schedule has more answers than are kept */
+    bool violated;                  /* some schedule violated something */
     unsigned sections;     /* 1u << enum lb_section_name: of which some worker had an answer */
     unsigned vain;         /* likewise: ... that changed and found no row */
     int64_t start_unix_ms; /* when the exploration began, */

@@ -1,6 +1,8 @@
 /* The process's title: see title.h. */
 #include "title.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,15 +26,9 @@ static void hide_value(char *value)
 
 char **lb_title_take(int argc, char **argv)
 {
-    char **copies = calloc((size_t)argc + 1, sizeof *copies);
-    if (copies == NULL)
-        return NULL;
+    char **copies = lb_calloc((size_t)argc + 1, sizeof *copies);
     for (int i = 0; i < argc; i++) {
-        copies[i] = strdup(argv[i]);
-        if (copies[i] == NULL) {
-            lb_title_free(copies);
-            return NULL;
-        }
+        copies[i] = lb_strdup(argv[i]);
         for (char *at = argv[i]; (at = strstr(at, "://")) != NULL;)
             hide_in_uri(at += 3);
         for (char *at = argv[i]; (at = strstr(at, "password")) != NULL;) {
@@ -50,7 +46,7 @@ char **lb_title_take(int argc, char **argv)
 
 void lb_title_free(char **copies)
 {
-    for (char **copy = copies; copies != NULL && *copy != NULL; copy++)
+    for (char **copy = copies; *copy != NULL; copy++)
         free(*copy);
     free(copies);
 }

@@ -2,8 +2,8 @@
 #ifndef LB_TITLE_H
 #define LB_TITLE_H
 
-/* A copy of the arguments, NULL at its end; in their first place passwords become asterisks. NULL:
- * out of memory. Free with lb_title_free. */
+/* A copy of the arguments, NULL at its end; in their first place passwords become asterisks. Free
+ * with lb_title_free. */
 char **lb_title_take(int argc, char **argv);
 void lb_title_free(char **copies);
 

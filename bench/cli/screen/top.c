@@ -3,6 +3,7 @@
 
 #include "append.h"
 #include "clock.h"
+#include "memory.h"
 #include "terminal.h"
 #include "text_clean.h"
 #include "units.h"
@@ -197,20 +198,17 @@ void lb_top_draw(struct lb_top *top, const char *where, const struct lb_cell *ce
         picture.columns = size.ws_col;
         picture.lines = size.ws_row;
     }
-    char *text = NULL;
+    char *text;
     size_t length;
-    picture.out = open_memstream(&text, &length);
-    if (picture.out == NULL)
-        return;
+    picture.out = lb_open_memory(&text, &length);
     fputs(top->has_screen ? "\033[H" : "\033[?1049h\033[?25l\033[H", picture.out);
     print_picture(&picture, top, where, cell, progress);
     fputs("\033[J", picture.out);
-    if (fclose(picture.out) == 0) {
-        fputs(text, stderr);
-        fflush(stderr);
-        top->has_screen = true;
-    }
+    lb_close_memory(picture.out);
+    fputs(text, stderr);
+    fflush(stderr);
     free(text);
+    top->has_screen = true;
 }
 
 void lb_top_leave(struct lb_top *top)

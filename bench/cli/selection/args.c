@@ -5,6 +5,7 @@
 #include "flag.h"
 #include "format_names.h"
 #include "help.h"
+#include "memory.h"
 #include "nearest.h"
 #include "take.h"
 #include "units.h"
@@ -397,16 +398,10 @@ static void make_tables(struct tables *tables, const struct lb_command *command)
 
 /* --- values --- */
 
-int lb_words_add(struct lb_words *words, const char *word, size_t n, struct lb_error *err)
+const char *lb_words_add(struct lb_words *words, const char *word, size_t n)
 {
-    char *copy = strndup(word, n);
-    char **place = copy != NULL ? lb_array_add(&words->words, &words->n, sizeof *place) : NULL;
-    if (place == NULL) {
-        free(copy);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    *place = copy;
-    return 0;
+    char **place = lb_array_add(&words->words, &words->n, sizeof *place);
+    return *place = lb_strndup(word, n);
 }
 
 void lb_words_release(struct lb_words *words)
@@ -421,21 +416,15 @@ void lb_words_release(struct lb_words *words)
 static int add_override(struct lb_args *args, const struct lb_key *key, char *value,
                         struct lb_error *err)
 {
-    int rc = lb_sweep_check(key, value, err);
     struct lb_override *override =
-        rc == 0 ? lb_array_add(&args->overrides, &args->n_overrides, sizeof *override) : NULL;
-    if (rc == 0 && override == NULL)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (rc != 0) {
-        free(value);
-        if (rc == LB_E_USAGE) { /* "workers: ..." becomes "option --workers: ..." */
-            struct lb_error why = *err;
-            lb_fail(err, rc, "option --%s", why.message);
-        }
-        return rc;
-    }
+        lb_array_add(&args->overrides, &args->n_overrides, sizeof *override);
     *override = (struct lb_override){key, value};
-    return 0;
+    int rc = lb_sweep_check(key, value, err);
+    if (rc == LB_E_USAGE) { /* "workers: ..." becomes "option --workers: ..." */
+        struct lb_error why = *err;
+        lb_fail(err, rc, "option --%s", why.message);
+    }
+    return rc;
 }
 
 /* Takes value over. */
@@ -445,13 +434,11 @@ static int take_pgbench(struct lb_args *args, int flag, char *value, struct lb_e
     const char *colon = strrchr(value, ':'); /* "poisson:800" */
     const char *number = colon != NULL ? colon + 1 : value;
     bool is_number = number[0] != '\0' && strspn(number, "0123456789.") == strlen(number);
-    char *with_unit = NULL;
     if (!is_number)
         return add_override(args, key, value, err);
-    int n = asprintf(&with_unit, "%s%s", value, pgbench_flags[flag].unit);
+    char *with_unit = lb_format("%s%s", value, pgbench_flags[flag].unit);
     free(value);
-    return n < 0 ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                 : add_override(args, key, with_unit, err);
+    return add_override(args, key, with_unit, err);
 }
 
 /* Takes one option's value over; value is NULL for switches. */
@@ -463,14 +450,11 @@ static int take(struct lb_args *args, int option, char *value, struct lb_error *
         bool negated = option >= NO_KEY_VALUE;
         const struct lb_key *key = &lb_scenario_keys[option - (negated ? NO_KEY_VALUE : KEY_VALUE)];
         if (key->type == LB_KEY_FLAG)
-            value = strdup(negated ? "no" : "yes");
-        if (value == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
+            value = lb_strdup(negated ? "no" : "yes");
         return add_override(args, key, value, err);
     }
     const struct flag *flag = &flags[option - 1];
     void *field = (char *)args + flag->offset;
-    int rc = 0;
     switch (flag->kind) {
     case FLAG_SWITCH:
         *(bool *)field = true;
@@ -478,13 +462,13 @@ static int take(struct lb_args *args, int option, char *value, struct lb_error *
     case FLAG_TEXT:
         free(*(char **)field);
         *(char **)field = value;
-        return 0;
+        break;
     case FLAG_WORDS:
     default:
-        rc = lb_words_add(field, value, strlen(value), err);
+        lb_words_add(field, value, strlen(value));
+        free(value);
     }
-    free(value);
-    return rc;
+    return 0;
 }
 
 /* "unknown option --wrkers; did you mean --workers?" */
@@ -517,14 +501,16 @@ static int take_json(struct lb_args *args, struct lb_error *err)
     static const char json[] = "json";
     if (!args->json)
         return 0;
-    if ((args->command->groups & LB_FLAGS_OUTPUT) != 0)
-        return lb_words_add(&args->formats, json, strlen(json), err);
+    if ((args->command->groups & LB_FLAGS_OUTPUT) != 0) {
+        lb_words_add(&args->formats, json, strlen(json));
+        return 0;
+    }
     if (args->format != NULL && strcmp(args->format, json) != 0)
         return lb_fail(err, LB_E_USAGE, "option --json: not together with --format %s",
                        args->format);
     free(args->format);
-    args->format = strdup(json);
-    return args->format != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+    args->format = lb_strdup(json);
+    return 0;
 }
 
 static int too_long(const char *name, const char *text, struct lb_error *err)
@@ -614,9 +600,7 @@ static int take_all(struct lb_args *args, poptContext context, const struct tabl
         if (args->positional.n == args->command->max_positional)
             return lb_fail(err, LB_E_USAGE, "unexpected argument '%s' for %s", word,
                            args->command->name);
-        int rc = lb_words_add(&args->positional, word, strlen(word), err);
-        if (rc != 0)
-            return rc;
+        lb_words_add(&args->positional, word, strlen(word));
     }
     return args->help ? 0 : parse_numbers(args, err);
 }
@@ -627,15 +611,14 @@ int lb_args_parse(struct lb_args *args, const struct lb_command *command, int ar
     struct tables tables;
     *args = (struct lb_args){.command = command};
     make_tables(&tables, command);
-    const char **arguments = calloc((size_t)argc + 2, sizeof *arguments);
-    if (arguments == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    const char **arguments = lb_calloc((size_t)argc + 2, sizeof *arguments);
     arguments[0] = command->name;
     for (int i = 0; i < argc; i++)
         arguments[i + 1] = argv[i];
     poptContext context = poptGetContext(NULL, argc + 1, arguments, tables.top, 0);
-    int rc = context == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                             : take_all(args, context, &tables, err);
+    if (context == NULL)
+        lb_memory_exhausted(sizeof tables);
+    int rc = take_all(args, context, &tables, err);
     poptFreeContext(context);
     free(arguments);
     return rc;
@@ -657,6 +640,11 @@ void lb_args_release(struct lb_args *args)
         }
     }
     *args = (struct lb_args){0};
+}
+
+bool lb_args_wants(const struct lb_args *args, const char *format)
+{
+    return args->format != NULL && strcmp(args->format, format) == 0;
 }
 
 bool lb_args_give(const struct lb_args *args, const char *key)

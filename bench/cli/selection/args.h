@@ -88,10 +88,12 @@ struct lb_args {
     uint64_t progress_ns; /* interval of the lines of progress; 0: after each run */
 };
 
-/* Parses what follows the command's name. 0, LB_E_USAGE or LB_E_MEMORY. Release in any case. */
+/* Parses what follows the command's name. 0 or LB_E_USAGE. Release in any case. */
 int lb_args_parse(struct lb_args *args, const struct lb_command *command, int argc, char **argv,
                   struct lb_error *err);
 void lb_args_release(struct lb_args *args);
+/* Of a command with one output: is --format this one? */
+bool lb_args_wants(const struct lb_args *args, const char *format);
 /* True if a flag sets this key of the scenario. */
 bool lb_args_give(const struct lb_args *args, const char *key);
 
@@ -106,8 +108,8 @@ enum lb_args_kind lb_args_kind(const struct lb_command *command, const char *nam
 /* Writes the command's usage and flags; without all, the common ones. 0, or -1 if out failed. */
 int lb_args_help(const struct lb_command *command, bool all, FILE *out);
 
-/* Appends a copy of the first n bytes of word. 0 or LB_E_MEMORY. */
-int lb_words_add(struct lb_words *words, const char *word, size_t n, struct lb_error *err);
+/* Appends a copy of the first n bytes of word, which stays where it is, and returns it. */
+const char *lb_words_add(struct lb_words *words, const char *word, size_t n);
 void lb_words_release(struct lb_words *words);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "aged_table.h"
 #include "cli.h"
+#include "memory.h"
 #include "schedule.h"
 
 #include <stdlib.h>
@@ -185,9 +186,7 @@ static int add_aged(struct lb_selection *selection, const struct lb_args *args,
     if (value == NULL)
         return LB_E_USAGE;
     const size_t n = selection->n_questions;
-    struct lb_question *made = calloc(2 * n + 1, sizeof *made);
-    if (made == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_question *made = lb_calloc(2 * n, sizeof *made);
     int rc = 0;
     selection->n_questions = 0;
     for (size_t q = 0; q < n && rc == 0; q++) {
@@ -214,9 +213,7 @@ static int multiply(struct lb_selection *selection, const struct lb_override *ov
 {
     const struct lb_key *key = override->key;
     size_t n_values = lb_sweep_values(key, override->value), n = 0;
-    struct lb_question *made = calloc(selection->n_questions * n_values + 1, sizeof *made);
-    if (made == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_question *made = lb_calloc(selection->n_questions * n_values, sizeof *made);
     int rc = 0;
     for (size_t q = 0; q < selection->n_questions && rc == 0; q++) {
         const struct lb_question *question = &selection->questions[q];

@@ -68,16 +68,6 @@ int lb_fault_preset(struct lb_scenario *scenario, const char *fault, struct lb_e
     return lb_fail(err, LB_E_USAGE, "unknown fault '%s'", fault);
 }
 
-static int add(struct lb_question **questions, size_t *n, const struct lb_question *base,
-               const struct preset *preset, struct lb_error *err)
-{
-    struct lb_question *question = lb_array_add(questions, n, sizeof *question);
-    if (question == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    *question = *base;
-    return put_under(&question->scenario, preset, err);
-}
-
 static int check_list(const char *list, struct lb_error *err)
 {
     for (const char *at = list; at != NULL;) {
@@ -110,9 +100,13 @@ int lb_select_faults(struct lb_selection *selection, const char *list, struct lb
     for (size_t q = 0; q < selection->n_questions && rc == 0; q++) {
         const struct lb_question *base = &selection->questions[q];
         struct preset preset;
-        for (size_t i = 0; rc == 0 && preset_at(i, base->scenario.shape == LB_LOCK, &preset); i++)
-            if (lb_is_listed("all", list) || lb_is_listed(preset.name, list))
-                rc = add(&questions, &n, base, &preset, err);
+        for (size_t i = 0; rc == 0 && preset_at(i, base->scenario.shape == LB_LOCK, &preset); i++) {
+            if (!lb_is_listed("all", list) && !lb_is_listed(preset.name, list))
+                continue;
+            struct lb_question *question = lb_array_add(&questions, &n, sizeof *question);
+            *question = *base;
+            rc = put_under(&question->scenario, &preset, err);
+        }
     }
     if (rc != 0) {
         free(questions);

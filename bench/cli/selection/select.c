@@ -22,50 +22,37 @@ static bool is_path(const char *word, const char *ending)
     return strchr(word, '/') != NULL || (n > e && strcmp(word + n - e, ending) == 0);
 }
 
-static struct lb_protocol *add_protocol(struct lb_selection *selection, struct lb_error *err)
+static struct lb_protocol *add_protocol(struct lb_selection *selection)
 {
-    struct lb_protocol *protocol =
-        lb_array_add(&selection->protocols, &selection->n_protocols, sizeof *protocol);
-    if (protocol == NULL)
-        lb_fail(err, LB_E_MEMORY, "out of memory");
-    return protocol;
+    return lb_array_add(&selection->protocols, &selection->n_protocols,
+                        sizeof *selection->protocols);
 }
 
-static int add_strategy(struct lb_selection *selection, const struct lb_strategy *strategy,
-                        bool is_named, struct lb_error *err)
+static void add_strategy(struct lb_selection *selection, const struct lb_strategy *strategy,
+                         bool is_named)
 {
     for (size_t i = 0; i < selection->n_protocols; i++) {
         struct lb_protocol *protocol = &selection->protocols[i];
         if (protocol->strategy == strategy) {
             protocol->is_named |= is_named;
-            return 0;
+            return;
         }
     }
-    struct lb_protocol *protocol = add_protocol(selection, err);
-    if (protocol == NULL)
-        return err->code;
+    struct lb_protocol *protocol = add_protocol(selection);
     protocol->strategy = strategy;
     protocol->path = strategy->name;
     protocol->is_named = is_named;
-    return 0;
 }
 
 static int add_user_file(struct lb_selection *selection, const char *path, struct lb_error *err)
 {
     struct lb_file *file;
-    int rc = lb_words_add(&selection->texts, path, strlen(path), err);
+    int rc = lb_file_read(path, -1, &file, err);
     if (rc != 0)
         return rc;
-    rc = lb_file_read(path, -1, &file, err);
-    if (rc != 0)
-        return rc;
-    struct lb_protocol *protocol = add_protocol(selection, err);
-    if (protocol == NULL) {
-        lb_file_free(file);
-        return err->code;
-    }
+    struct lb_protocol *protocol = add_protocol(selection);
     protocol->user_file = file;
-    protocol->path = selection->texts.words[selection->texts.n - 1];
+    protocol->path = lb_words_add(&selection->texts, path, strlen(path));
     protocol->is_named = true;
     return 0; /* protocol->strategy: once the array has stopped growing */
 }
@@ -88,18 +75,11 @@ static int add_guest(struct lb_selection *selection, const char *path, uint32_t 
                      struct lb_error *err)
 {
     struct lb_guest *guest;
-    int rc = lb_words_add(&selection->texts, path, strlen(path), err);
+    path = lb_words_add(&selection->texts, path, strlen(path));
+    int rc = lb_guest_new(path, start_ms, &guest, err);
     if (rc != 0)
         return rc;
-    path = selection->texts.words[selection->texts.n - 1];
-    rc = lb_guest_new(path, start_ms, &guest, err);
-    if (rc != 0)
-        return rc;
-    struct lb_protocol *protocol = add_protocol(selection, err);
-    if (protocol == NULL) {
-        lb_guest_free(guest);
-        return err->code;
-    }
+    struct lb_protocol *protocol = add_protocol(selection);
     protocol->guest = guest;
     protocol->strategy = lb_guest_strategy(guest);
     protocol->path = path;
@@ -152,9 +132,8 @@ static int select_word(struct lb_selection *selection, const char *word, bool co
         bool in = strcmp(word, (*s)->name) == 0;
         bool named = in;
         is_set |= in || in_set(selection, word, *s, controls, &in);
-        int rc = in ? add_strategy(selection, *s, named, err) : 0;
-        if (rc != 0)
-            return rc;
+        if (in)
+            add_strategy(selection, *s, named);
     }
     return is_set ? 0 : lb_select_unknown(word, err);
 }
@@ -237,10 +216,7 @@ static int label_files(struct lb_selection *selection, struct lb_error *err)
         snprintf(label, sizeof label, "%.*s(%s%s)", (int)(sizeof label / 3),
                  protocol->strategy->name, n > room ? "..." : "",
                  protocol->path + (n > room ? n - room : 0));
-        if (rc == 0)
-            rc = lb_words_add(&selection->texts, label, strlen(label), err);
-        if (rc == 0)
-            protocol->label = selection->texts.words[selection->texts.n - 1];
+        protocol->label = lb_words_add(&selection->texts, label, strlen(label));
     }
     return rc;
 }
@@ -272,10 +248,8 @@ static int take_before(struct lb_selection *selection, const char *path, struct 
     snprintf(label, sizeof label, "%.*s(with %s%s)", (int)(sizeof label / 3),
              lb_file_strategy(protocol->user_file), n > room ? "..." : "",
              path + (n > room ? n - room : 0));
-    rc = lb_words_add(&selection->texts, label, strlen(label), err);
-    if (rc == 0)
-        protocol->label = selection->texts.words[selection->texts.n - 1];
-    return rc;
+    protocol->label = lb_words_add(&selection->texts, label, strlen(label));
+    return 0;
 }
 
 static int select_strategies(struct lb_selection *selection, const struct lb_args *args,
@@ -356,8 +330,6 @@ static int add_place(struct lb_selection *selection, const char *uri, struct lb_
 {
     size_t length = name_length(uri);
     struct lb_place *place = lb_array_add(&selection->places, &selection->n_places, sizeof *place);
-    if (place == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     selection->n_places--; /* not before it is whole */
     int rc = lb_target_parse(length > 0 ? uri + length + 1 : uri, &place->target, err);
     if (rc != 0)
@@ -442,16 +414,12 @@ static int add_question(struct lb_selection *selection, const char *name, bool u
         return 0;
     struct lb_scenario scenario;
     int rc = lb_scenario_load(name, &scenario, err);
-    if (rc == 0)
-        rc = lb_words_add(&selection->texts, name, strlen(name), err);
     if (rc != 0)
         return rc;
     struct lb_question *question =
         lb_array_add(&selection->questions, &selection->n_questions, sizeof *question);
-    if (question == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     question->scenario = scenario;
-    question->path = selection->texts.words[selection->texts.n - 1];
+    question->path = lb_words_add(&selection->texts, name, strlen(name));
     return 0;
 }
 
@@ -525,17 +493,11 @@ int lb_select_setting(struct lb_selection *selection, const char *text, size_t l
     if (value == NULL || value == text)
         return lb_fail(err, LB_E_USAGE, "option --opt: '%.*s' is not NAME=VALUE", (int)length,
                        text);
-    int rc = lb_words_add(&selection->texts, text, (size_t)(value - text), err);
-    if (rc == 0)
-        rc = lb_words_add(&selection->texts, value + 1, length - (size_t)(value + 1 - text), err);
-    if (rc != 0)
-        return rc;
-    const struct lb_words *texts = &selection->texts;
+    struct lb_words *texts = &selection->texts;
     struct lb_setting *setting =
         lb_array_add(&selection->settings, &selection->n_settings, sizeof *setting);
-    if (setting == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    *setting = (struct lb_setting){texts->words[texts->n - 2], texts->words[texts->n - 1]};
+    setting->name = lb_words_add(texts, text, (size_t)(value - text));
+    setting->value = lb_words_add(texts, value + 1, length - (size_t)(value + 1 - text));
     return 0;
 }
 
@@ -613,32 +575,28 @@ static int read_after_setup(struct lb_selection *selection, const char *word, st
             path = word + n + 1;
         }
     }
-    char *text = malloc(LARGEST);
     FILE *file = fopen(path, "re");
-    int rc = text == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
-             : file == NULL
-                 ? lb_fail(err, LB_E_FILE, "option --after-setup: %s: %s", path, strerror(errno))
-                 : 0;
-    size_t n = text != NULL && file != NULL ? fread(text, 1, LARGEST, file) : 0;
-    if (rc == 0 && (ferror(file) || n == LARGEST || memchr(text, '\0', n) != NULL))
-        rc = lb_fail(err, LB_E_FILE, "option --after-setup: %s: not a file of SQL below 64 KiB",
-                     path);
-    if (rc == 0)
-        rc = lb_words_add(&selection->texts, text, n, err);
-    for (size_t i = 0; i < selection->n_places && rc == 0; i++) {
+    if (file == NULL)
+        return lb_fail(err, LB_E_FILE, "option --after-setup: %s: %s", path, strerror(errno));
+    char text[LARGEST];
+    size_t n = fread(text, 1, sizeof text, file);
+    bool is_sql = !ferror(file) && n < sizeof text && memchr(text, '\0', n) == NULL;
+    fclose(file);
+    if (!is_sql)
+        return lb_fail(err, LB_E_FILE, "option --after-setup: %s: not a file of SQL below 64 KiB",
+                       path);
+    const char *kept = lb_words_add(&selection->texts, text, n);
+    for (size_t i = 0; i < selection->n_places; i++) {
         struct lb_place *place = &selection->places[i];
         if (only != NULL && place != only)
             continue;
         if (place->after_setup != NULL)
-            rc = lb_fail(err, LB_E_USAGE, "option --after-setup: %s has two files: %s and %s",
-                         place->engine, place->after_setup_path, path);
-        place->after_setup = selection->texts.words[selection->texts.n - 1];
+            return lb_fail(err, LB_E_USAGE, "option --after-setup: %s has two files: %s and %s",
+                           place->engine, place->after_setup_path, path);
+        place->after_setup = kept;
         place->after_setup_path = path; /* of args, which outlive the selection */
     }
-    if (file != NULL)
-        fclose(file);
-    free(text);
-    return rc;
+    return 0;
 }
 
 int lb_select(struct lb_selection *selection, const struct lb_args *args,

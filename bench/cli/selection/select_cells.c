@@ -6,6 +6,7 @@
 
 #include "array.h"
 #include "demand.h"
+#include "memory.h"
 #include "nearest.h"
 
 #include <stdlib.h>
@@ -105,9 +106,7 @@ static int add_settings(struct lb_selection *selection, const struct lb_protocol
         return rc;
     if (of_break == NULL)
         first = 0;
-    cell->settings = calloc(selection->n_settings - first + 1, sizeof *cell->settings);
-    if (cell->settings == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    cell->settings = lb_calloc(selection->n_settings - first + 1, sizeof *cell->settings);
     for (size_t i = first; i < selection->n_settings; i++) {
         struct lb_nearest unused;
         lb_nearest_init(&unused, "");
@@ -178,8 +177,6 @@ static int add_cell(struct lb_selection *selection, const struct lb_protocol *pr
 {
     const struct lb_strategy *strategy = protocol->strategy;
     struct lb_cell *cell = lb_array_add(&report->cells, &report->n_cells, sizeof *cell);
-    if (cell == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     cell->strategy = strategy;
     cell->strategy_path = protocol->path;
     cell->scenario = question->scenario;
@@ -366,7 +363,6 @@ static int add_outlook(struct lb_selection *selection, const struct lb_args *arg
     struct lb_cell probe = {
         .strategy = protocol->strategy, .target = &place->target, .file = protocol->user_file};
     struct lb_program *program = NULL;
-    struct lb_outlook *outlook = NULL;
     int rc = lb_scenario_load(usual.path, &usual.scenario, err);
     if (rc == 0)
         rc = add_settings(selection, protocol, NULL, &probe, err);
@@ -379,27 +375,18 @@ static int add_outlook(struct lb_selection *selection, const struct lb_args *arg
         rc = lb_program_new(protocol->user_file, place->target.db, protocol->strategy->options,
                             probe.settings, probe.n_settings, &program, err);
     if (rc == 0) {
-        outlook = malloc(sizeof *outlook);
-        struct lb_outlook **kept =
-            outlook != NULL
-                ? lb_array_add(&selection->outlooks, &selection->n_outlooks, sizeof *kept)
-                : NULL;
-        if (kept == NULL) {
-            free(outlook);
-            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-        } else {
-            *kept = outlook;
-            const struct lb_outlook_site site = {.db = place->target.db,
-                                                 .has_several = (place->caps & LB_CAP_REPLICA) != 0,
-                                                 .fails_over = args->failover != NULL};
-            lb_outlook_make(protocol->strategy, protocol->user_file, program, &site,
-                            args->budget_ns > 0 ? args->budget_ns : LB_OUTLOOK_BUDGET_NS, outlook);
-            snprintf(outlook->engine, sizeof outlook->engine, "%s", place->engine);
-            outlook->path = protocol->path;
-        }
-    }
-    if (rc == 0)
+        const struct lb_outlook_site site = {.db = place->target.db,
+                                             .has_several = (place->caps & LB_CAP_REPLICA) != 0,
+                                             .fails_over = args->failover != NULL};
+        struct lb_outlook *outlook = lb_calloc(1, sizeof *outlook), **kept;
+        kept = lb_array_add(&selection->outlooks, &selection->n_outlooks, sizeof *kept);
+        *kept = outlook;
+        lb_outlook_make(protocol->strategy, protocol->user_file, program, &site,
+                        args->budget_ns > 0 ? args->budget_ns : LB_OUTLOOK_BUDGET_NS, outlook);
+        snprintf(outlook->engine, sizeof outlook->engine, "%s", place->engine);
+        outlook->path = protocol->path;
         rc = add_asks(selection, args, protocol, place, outlook, report, err);
+    }
     lb_program_free(program);
     free(probe.settings);
     return rc;

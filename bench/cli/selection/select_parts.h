@@ -6,7 +6,7 @@
 
 #include "nearest.h"
 
-/* Adds "name=value", the first length bytes of text. 0, LB_E_USAGE or LB_E_MEMORY. */
+/* Adds "name=value", the first length bytes of text. 0 or LB_E_USAGE. */
 int lb_select_setting(struct lb_selection *selection, const char *text, size_t length,
                       struct lb_error *err);
 /* Does the strategy, or one of its files, have this option? Offers nearest those that it has. */
