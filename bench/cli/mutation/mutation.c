@@ -123,29 +123,43 @@ static uint64_t exploring_left_ns(const struct lb_mutation *m)
     return left_ns > runs_ns ? left_ns - runs_ns : 0;
 }
 
-static int parse(const char *text, const char *number, struct lb_judged *judged,
-                 struct lb_subject *ret, char path[64], struct lb_file **ret_file,
-                 struct lb_error *err)
+/* A mutant, or a pair of them. */
+struct variant {
+    const struct lb_mutant *mutant; /* of a pair: the first one */
+    const char *text;
+    char path[64];
+    struct lb_subject subject; /* its file and path: from parse() to drop() */
+};
+
+static struct variant variant_of(const struct lb_mutation *m, size_t i)
 {
-    snprintf(ret->number, sizeof ret->number, "%s", number);
-    snprintf(path, 64, "./mutant-%s.sql", number);
-    ret->path = path;
-    ret->judged = judged;
-    int r = lb_file_parse(path, text, strlen(text), -1, ret_file, err);
-    ret->file = r == 0 ? *ret_file : NULL;
-    return r;
+    struct variant v = {.mutant = &m->mutants.at[i],
+                        .text = m->mutants.at[i].text,
+                        .subject = {.judged = &m->judged[i]}};
+    snprintf(v.subject.number, sizeof v.subject.number, "%zu", i + 1);
+    return v;
+}
+
+static int parse(struct variant *v, struct lb_error *err)
+{
+    snprintf(v->path, sizeof v->path, "./mutant-%s.sql", v->subject.number);
+    v->subject.path = v->path;
+    return lb_file_parse(v->path, v->text, strlen(v->text), -1, &v->subject.file, err);
+}
+
+static void drop(struct variant *v)
+{
+    lb_file_free(v->subject.file);
+    v->subject.file = NULL;
 }
 
 /* One question of one text. 1: it is wrong; 0; or an error. */
 static int ask(const struct lb_mutation *m, struct lb_mutation_question *question,
-               const struct lb_mutant *mutant, const char *text, const char *number,
-               uint64_t left_ns, struct lb_judged *judged, struct lb_error *err)
+               struct variant *v, uint64_t left_ns, struct lb_error *err)
 {
-    struct lb_file *file = NULL;
-    char path[64];
+    struct lb_judged *judged = v->subject.judged;
     bool is_compared = false;
-    struct lb_subject subject = {0};
-    if (!lb_mutant_is_met(question, mutant))
+    if (!lb_mutant_is_met(question, v->mutant))
         return 0;
     uint64_t start_ns = lb_now_ns(), time_ns = question->took_ns;
     if (question->is_complete)
@@ -154,48 +168,38 @@ static int ask(const struct lb_mutation *m, struct lb_mutation_question *questio
         judged->is_incomplete |= question->is_complete;
         return 0;
     }
-    int r = parse(text, number, judged, &subject, path, &file, err);
+    int r = parse(v, err);
     if (r != 0)
         return r;
     bool was_open = judged->need == LB_NOT_SHOWN;
-    r = lb_ask_exploration(m, question, &subject, time_ns < left_ns ? time_ns : left_ns,
+    r = lb_ask_exploration(m, question, &v->subject, time_ns < left_ns ? time_ns : left_ns,
                            &is_compared, err);
     judged->is_incomplete |= r == 0 && question->is_complete && !is_compared;
     question->tally->n_asked += was_open;
     question->tally->n_shown += was_open && judged->need != LB_NOT_SHOWN;
     question->tally->spent_ns += lb_now_ns() - start_ns;
-    lb_file_free(file);
+    drop(v);
     return r;
 }
 
-static int parse_mutant(const struct lb_mutation *m, size_t i, struct lb_subject *ret,
-                        char path[64], struct lb_file **ret_file, struct lb_error *err)
-{
-    char number[32];
-    snprintf(number, sizeof number, "%zu", i + 1);
-    return parse(m->mutants.at[i].text, number, &m->judged[i], ret, path, ret_file, err);
-}
-
 /* Of a text that answers otherwise, or leaves other rows, and violates nothing that is claimed. */
-static int ask_answers(struct lb_mutation *m, const char *text, const char *number, bool with_rows,
-                       struct lb_judged *judged, struct lb_error *err)
+static int ask_answers(struct lb_mutation *m, struct variant *v, bool with_rows,
+                       struct lb_error *err)
 {
+    struct lb_judged *judged = v->subject.judged;
     uint64_t asked = with_rows ? judged->rows : judged->answers & ~judged->sought;
-    struct lb_file *file = NULL;
-    struct lb_subject subject = {0};
-    char path[64];
-    int r = asked != 0 ? parse(text, number, judged, &subject, path, &file, err) : 0;
+    int r = asked != 0 ? parse(v, err) : 0;
     judged->sought |= with_rows ? 0 : asked;
     for (size_t k = 0; k < m->n_questions && asked != 0 && r == 0; k++) {
         uint64_t took_ns = m->questions[k].took_ns, left_ns = lb_mutation_left_ns(m);
         uint64_t time_ns = 8 * took_ns + 5 * SECOND_NS;
         if (k < LB_MOST_EXPLORATIONS && (asked >> k & 1) != 0 &&
             left_ns > 2 * took_ns + SECOND_NS / 2)
-            r = lb_ask_answers(m, &m->questions[k], &subject, with_rows,
+            r = lb_ask_answers(m, &m->questions[k], &v->subject, with_rows,
                                time_ns < left_ns ? time_ns : left_ns, err);
         m->questions[k].tally->n_shown += r == 1;
     }
-    lb_file_free(file);
+    drop(v);
     return r < 0 ? r : 0;
 }
 
@@ -223,13 +227,11 @@ static int explore_mutants(struct lb_mutation *m, bool complete,
     for (size_t k = 0; k < m->n_questions && r >= 0; k++)
         for (size_t i = 0; i < m->mutants.n && r >= 0 && !lb_mutation_is_stopped(m); i++) {
             struct lb_judged *judged = &m->judged[i];
-            char number[32];
-            snprintf(number, sizeof number, "%zu", i + 1);
             if (!lb_mutation_is_mine(m, i) || !m->questions[k].cell.is_explored ||
                 m->questions[k].is_complete != complete || k < judged->n_asked || !wants(judged))
                 continue;
-            r = ask(m, &m->questions[k], &m->mutants.at[i], m->mutants.at[i].text, number,
-                    exploring_left_ns(m), judged, err);
+            struct variant v = variant_of(m, i);
+            r = ask(m, &m->questions[k], &v, exploring_left_ns(m), err);
             judged->n_asked = k + 1;
         }
     return r < 0 ? r : 0;
@@ -237,14 +239,13 @@ static int explore_mutants(struct lb_mutation *m, bool complete,
 
 static int seek_answers(struct lb_mutation *m, bool with_rows, struct lb_error *err)
 {
-    char number[32];
     int r = 0;
     for (size_t i = 0; i < m->mutants.n && r == 0 && !lb_mutation_is_stopped(m); i++)
         /* A number that is not raised is another one in the row, and that means nothing. */
         if (lb_mutation_is_mine(m, i) && is_open(&m->judged[i]) &&
             !(with_rows && m->mutants.at[i].kind == LB_MUTANT_COUNT)) {
-            snprintf(number, sizeof number, "%zu", i + 1);
-            r = ask_answers(m, m->mutants.at[i].text, number, with_rows, &m->judged[i], err);
+            struct variant v = variant_of(m, i);
+            r = ask_answers(m, &v, with_rows, err);
         }
     return r;
 }
@@ -271,6 +272,11 @@ static int compare_mutants(struct lb_mutation *m, struct lb_error *err)
     return r == 0 ? conclude_open(m, err) : r;
 }
 
+static int compare_all(struct lb_mutation *m, struct lb_error *err)
+{
+    return lb_mutation_in_parts(m, compare_mutants, err);
+}
+
 /* Each process gets as many of the open mutants that are asked this; NULL: of all open ones. */
 static void take_turns(struct lb_mutation *m, const struct lb_mutation_question *question)
 {
@@ -294,10 +300,15 @@ static int search_open(struct lb_mutation *m, struct lb_error *err)
     return lb_mutation_in_parts(m, search_mutants, err);
 }
 
-/* A violation of a claim means more than other answers. */
 static int search_claims(struct lb_mutation *m, struct lb_error *err)
 {
     return explore_mutants(m, true, has_other_answers, err);
+}
+
+/* A violation of a claim means more than other answers. */
+static int search_all_claims(struct lb_mutation *m, struct lb_error *err)
+{
+    return lb_mutation_in_parts(m, search_claims, err);
 }
 
 static const struct lb_mutation_question *largest(const struct lb_mutation *m,
@@ -344,11 +355,9 @@ static int ask_missed(struct lb_mutation *m, struct lb_error *err)
 {
     int r = 0;
     for (size_t i = 0; i < m->mutants.n && r >= 0 && m->missed->is_complete; i++) {
-        char number[32];
-        snprintf(number, sizeof number, "%zu", i + 1);
+        struct variant v = variant_of(m, i);
         if (lb_mutation_is_mine(m, i) && is_open(&m->judged[i]))
-            r = ask(m, m->missed, &m->mutants.at[i], m->mutants.at[i].text, number,
-                    exploring_left_ns(m), &m->judged[i], err);
+            r = ask(m, m->missed, &v, exploring_left_ns(m), err);
     }
     return r < 0 ? r : conclude_open(m, err);
 }
@@ -414,16 +423,15 @@ static bool can_go(const struct lb_mutation *m, size_t i)
 static int judge_pair(struct lb_mutation *m, size_t a, size_t b, struct lb_error *err)
 {
     struct lb_judged both = {.need = LB_NOT_SHOWN};
-    char number[32];
     char *text = lb_mutants_without(m->file, &m->mutants.at[a], &m->mutants.at[b]);
-    snprintf(number, sizeof number, "%zu+%zu", a + 1, b + 1);
+    struct variant v = {.mutant = &m->mutants.at[a], .text = text, .subject = {.judged = &both}};
+    snprintf(v.subject.number, sizeof v.subject.number, "%zu+%zu", a + 1, b + 1);
     int r = 0;
     for (size_t k = 0; k < m->n_questions && r == 0; k++)
         if (m->questions[k].is_complete)
-            r = ask(m, &m->questions[k], &m->mutants.at[a], text, number, lb_mutation_left_ns(m),
-                    &both, err);
+            r = ask(m, &m->questions[k], &v, lb_mutation_left_ns(m), err);
     if (r == 0 && is_open(&both))
-        r = ask_answers(m, text, number, false, &both, err);
+        r = ask_answers(m, &v, false, err);
     free(text);
     if (r < 0 || is_open(&both))
         return r < 0 ? r : 0;
@@ -464,13 +472,11 @@ static int judge_pairs(struct lb_mutation *m, struct lb_error *err)
 static int run_mutant(struct lb_mutation *m, struct lb_mutation_question *question, size_t i,
                       struct lb_error *err)
 {
-    struct lb_file *file = NULL;
-    struct lb_subject subject = {0};
-    char path[64];
-    int r = parse_mutant(m, i, &subject, path, &file, err);
+    struct variant v = variant_of(m, i);
+    int r = parse(&v, err);
     if (r == 0)
-        r = lb_ask_run(m, question, &subject, err);
-    lb_file_free(file);
+        r = lb_ask_run(m, question, &v.subject, err);
+    drop(&v);
     return r == 1 ? lb_run_original(m, question, err) : r;
 }
 
@@ -504,11 +510,19 @@ static int run_open(struct lb_mutation *m, struct lb_error *err)
 
 /* --- costs --- */
 
+static void count_verdicts(struct lb_mutation *m)
+{
+    memset(m->counts, 0, sizeof m->counts);
+    for (size_t i = 0; i < m->mutants.n; i++)
+        m->counts[m->judged[i].need]++;
+}
+
 /* Of clauses that are not needed. Where the costs cannot be counted, the verdict stays. */
 static int judge_costs(struct lb_mutation *m, struct lb_error *err)
 {
     struct lb_costs original, costs;
     uint64_t start_ns = lb_now_ns();
+    count_verdicts(m);
     if (m->counts[LB_NOT_NEEDED] == 0 || lb_mutation_left_ns(m) == 0 || lb_mutation_is_stopped(m))
         return 0;
     lb_ask_costs(m, m->file, &original);
@@ -516,16 +530,15 @@ static int judge_costs(struct lb_mutation *m, struct lb_error *err)
     int r = 0;
     for (size_t i = 0; i < m->mutants.n && r == 0 && original.n > 0; i++) {
         struct lb_judged *judged = &m->judged[i];
-        struct lb_file *file = NULL;
-        struct lb_subject subject = {0};
-        char path[64], words[200];
+        char words[200];
         if (judged->need != LB_NOT_NEEDED || lb_mutation_left_ns(m) < 2 * took_ns ||
             lb_mutation_is_stopped(m))
             continue;
-        r = parse_mutant(m, i, &subject, path, &file, err);
+        struct variant v = variant_of(m, i);
+        r = parse(&v, err);
         if (r == 0)
-            lb_ask_costs(m, file, &costs);
-        lb_file_free(file);
+            lb_ask_costs(m, v.subject.file, &costs);
+        drop(&v);
         if (r != 0 || !lb_costs_grew(&original, &costs, words, sizeof words))
             continue;
         judged->need = LB_SLOWER;
@@ -564,36 +577,22 @@ void lb_mutation_release(struct lb_mutation *m)
     lb_shared_free(m->shared, m->shared_size);
 }
 
-static void count_verdicts(struct lb_mutation *m)
-{
-    memset(m->counts, 0, sizeof m->counts);
-    for (size_t i = 0; i < m->mutants.n; i++)
-        m->counts[m->judged[i].need]++;
-}
-
 int lb_mutation_judge(struct lb_mutation *m, struct lb_error *err)
 {
+    typedef int step(struct lb_mutation * m, struct lb_error * err);
+    static step *const steps[] = {lb_mutation_explore_originals,
+                                  compare_all,
+                                  judge_pairs,
+                                  search_open,
+                                  explore_missed,
+                                  judge_pairs,
+                                  judge_costs,
+                                  run_open,
+                                  search_all_claims};
     lb_mutation_questions(m);
     int r = share(m, err);
-    if (r == 0)
-        r = lb_mutation_explore_originals(m, err);
-    if (r == 0 && !m->is_accused)
-        r = lb_mutation_in_parts(m, compare_mutants, err);
-    if (r == 0 && !m->is_accused)
-        r = judge_pairs(m, err);
-    if (r == 0 && !m->is_accused)
-        r = search_open(m, err);
-    if (r == 0 && !m->is_accused)
-        r = explore_missed(m, err);
-    if (r == 0 && !m->is_accused)
-        r = judge_pairs(m, err);
-    count_verdicts(m);
-    if (r == 0 && !m->is_accused)
-        r = judge_costs(m, err);
-    if (r == 0 && !m->is_accused)
-        r = run_open(m, err);
-    if (r == 0 && !m->is_accused)
-        r = lb_mutation_in_parts(m, search_claims, err);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0] && r == 0 && !m->is_accused; i++)
+        r = steps[i](m, err);
     if (m->is_shown)
         fputs("\r\033[K", stderr);
     count_verdicts(m);

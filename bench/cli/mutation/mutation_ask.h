@@ -7,7 +7,7 @@
 
 /* A text that is asked about: the original, a mutant, or a pair of them. */
 struct lb_subject {
-    const struct lb_file *file;
+    struct lb_file *file;
     const char *path;         /* as commands call it */
     char number[32];          /* "7", "3+5"; "": the original */
     struct lb_judged *judged; /* gets what is violated */

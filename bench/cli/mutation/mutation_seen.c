@@ -136,13 +136,22 @@ static bool is_limit(const struct lb_mutant *mutant)
            compares && !compares_times(mutant);
 }
 
+/* What explorations may have, as bits. */
+enum sort { ANY = 1, BATCH = 2, RESOURCES = 4, OTHERS = 8, PERIOD = 16, SKEW = 32 };
+
+static unsigned sorts_of(const struct lb_explored_ask *ask)
+{
+    return ANY | (ask->batch > 1 ? BATCH : 0) |
+           (ask->resources > 1 && !ask->apart ? RESOURCES : 0) | (ask->others ? OTHERS : 0) |
+           (ask->period ? PERIOD : 0) | (ask->skew || ask->lag ? SKEW : 0);
+}
+
 /* Was the section run in a complete exploration of this sort? */
-static bool is_run_in(const struct lb_mutation *m, const struct lb_mutant *mutant,
-                      bool (*is_sort)(const struct lb_explored_ask *ask))
+static bool is_run_in(const struct lb_mutation *m, const struct lb_mutant *mutant, enum sort sort)
 {
     for (size_t i = 0; i < m->n_questions; i++) {
         const struct lb_mutation_question *question = &m->questions[i];
-        if (question->is_complete && is_sort(&question->cell.explored) &&
+        if (question->is_complete && (sorts_of(&question->cell.explored) & sort) != 0 &&
             (question->states.sections >> mutant->section & 1) != 0 &&
             lb_mutant_is_met(question, mutant))
             return true;
@@ -161,37 +170,6 @@ static bool was_in_vain(const struct lb_mutation *m, const struct lb_mutant *mut
     return false;
 }
 
-static bool is_any(const struct lb_explored_ask *ask)
-{
-    (void)ask;
-    return true;
-}
-
-static bool has_batch(const struct lb_explored_ask *ask)
-{
-    return ask->batch > 1;
-}
-
-static bool has_resources(const struct lb_explored_ask *ask)
-{
-    return ask->resources > 1 && !ask->apart;
-}
-
-static bool has_others(const struct lb_explored_ask *ask)
-{
-    return ask->others;
-}
-
-static bool has_period(const struct lb_explored_ask *ask)
-{
-    return ask->period;
-}
-
-static bool has_skew(const struct lb_explored_ask *ask)
-{
-    return ask->skew || ask->lag;
-}
-
 const char lb_mutant_untried[] = "no exploration runs this section where it must change nothing";
 
 /* Why no exploration can show that the clause is not needed; NULL: they can. */
@@ -202,17 +180,17 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
                 mutant->section == LB_S_CLEAR_ERROR;
     bool begins = mutant->section == LB_S_ACQUIRE || mutant->section == LB_S_CLAIM;
     bool is_table = is_before_all(mutant->section);
-    if (!is_table && !is_run_in(m, mutant, is_any))
+    if (!is_table && !is_run_in(m, mutant, ANY))
         return "no complete exploration runs this section";
     if (mutant->kind == LB_MUTANT_ORDER)
         return "the engine may choose any row, and explorations see one choice";
-    if (asks_worker_clock(mutant) && !is_run_in(m, mutant, has_skew))
+    if (asks_worker_clock(mutant) && !is_run_in(m, mutant, SKEW))
         return "in explorations the workers' clocks are right";
-    if (begins && lb_file_uses(m->file, LB_SLOT_PERIOD_MS) && !is_run_in(m, mutant, has_period))
+    if (begins && lb_file_uses(m->file, LB_SLOT_PERIOD_MS) && !is_run_in(m, mutant, PERIOD))
         return "in explorations what is done is due again at once";
     if (is_limit(mutant))
         return "explorations may not reach this limit";
-    if (mentions(mutant, ":resource") && !is_run_in(m, mutant, has_resources))
+    if (mentions(mutant, ":resource") && !is_run_in(m, mutant, RESOURCES))
         return "no complete exploration of this section has two resources";
     if (mentions(mutant, ":group") ||
         (lb_file_uses(m->file, LB_SLOT_GROUP) && mutant->kind == LB_MUTANT_CONDITION))
@@ -222,11 +200,11 @@ const char *lb_mutant_unseen(const struct lb_mutation *m, const struct lb_mutant
     if (m->program->rate > 0 && begins &&
         (mutant->kind == LB_MUTANT_CONDITION || mutant->kind == LB_MUTANT_CLOCK))
         return "explorations may not reach the rate";
-    if (mentions(mutant, ":class") && !is_run_in(m, mutant, has_others))
+    if (mentions(mutant, ":class") && !is_run_in(m, mutant, OTHERS))
         return "no complete exploration of this section has items of another class";
     bool has_one = m->program->sections[LB_S_CLAIM].tx == LB_TX_HOLD &&
                    !lb_section_has_param(&m->program->sections[LB_S_CLAIM], LB_SLOT_N);
-    if (ends && m->strategy.shape == LB_QUEUE && (has_one || !is_run_in(m, mutant, has_batch)) &&
+    if (ends && m->strategy.shape == LB_QUEUE && (has_one || !is_run_in(m, mutant, BATCH)) &&
         (mentions(mutant, ":id") || mentions(mutant, ":items")))
         return "in explorations a worker has one item in hand";
     if (mutant->kind == LB_MUTANT_CONDITION && !is_table && !begins && !was_in_vain(m, mutant))

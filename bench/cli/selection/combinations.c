@@ -247,35 +247,30 @@ static bool applies(const struct lb_selection *selection, const struct lb_key *k
     return false;
 }
 
-static bool draws_resources(const struct lb_scenario *s)
+/* Why the key has no effect in the scenario; NULL: it has one. */
+static const char *why_idle(const char *key, const struct lb_scenario *s)
 {
-    return s->resources > 1;
-}
-
-static bool is_closed(const struct lb_scenario *s)
-{
-    return s->rate[0] == '\0';
-}
-
-static bool is_open(const struct lb_scenario *s)
-{
-    return s->rate[0] != '\0';
-}
-
-static bool has_fault(const struct lb_scenario *s)
-{
-    return s->fault != LB_FAULT_NONE;
-}
-
-/* Within the run; one that ends by its work is as long as that takes. */
-static bool leases_end(const struct lb_scenario *s)
-{
-    return s->duration_ns == 0 || s->count > 0 || s->ttl_ns < s->duration_ns;
-}
-
-static bool has_producers(const struct lb_scenario *s)
-{
-    return s->producers > 0;
+    const char *const no_fault = "needs --fault: which one?";
+    const bool is_open = s->rate[0] != '\0', has_fault = s->fault != LB_FAULT_NONE;
+    /* Within the run; one that ends by its work is as long as that takes. */
+    const bool leases_end = s->duration_ns == 0 || s->count > 0 || s->ttl_ns < s->duration_ns;
+    const struct {
+        const char *key;
+        bool works;
+        const char *why;
+    } needs[] = {
+        {"zipf", s->resources > 1, "needs --resources above 1: one is always the same"},
+        {"think", !is_open, "not in an open loop: its rate says when the next one comes"},
+        {"max-pending", is_open, "needs --rate: only arrivals of an open loop wait"},
+        {"overrun", leases_end, "no lease ends within the run: give a --ttl below --duration"},
+        {"fault-interval", has_fault, no_fault},
+        {"fault-length", has_fault, no_fault},
+        {"fault-count", has_fault, no_fault},
+        {"put-interval", s->producers > 0, "of producers, and there are none"}};
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
+        if (strcmp(needs[i].key, key) == 0 && !needs[i].works)
+            return needs[i].why;
+    return NULL;
 }
 
 /* An option without an effect in any scenario is a mistake: the user expects another run. A value
@@ -283,29 +278,13 @@ static bool has_producers(const struct lb_scenario *s)
 static int check_effect(const struct lb_selection *selection, const struct lb_args *args,
                         const struct lb_override *override, struct lb_error *err)
 {
-    static const struct {
-        const char *key;
-        bool (*works)(const struct lb_scenario *s);
-        const char *why;
-    } needs[] = {
-        {"zipf", draws_resources, "needs --resources above 1: one is always the same"},
-        {"think", is_closed, "not in an open loop: its rate says when the next one comes"},
-        {"max-pending", is_open, "needs --rate: only arrivals of an open loop wait"},
-        {"overrun", leases_end, "no lease ends within the run: give a --ttl below --duration"},
-        {"fault-interval", has_fault, "needs --fault: which one?"},
-        {"fault-length", has_fault, "needs --fault: which one?"},
-        {"fault-count", has_fault, "needs --fault: which one?"},
-        {"put-interval", has_producers, "of producers, and there are none"}};
+    const char *why = NULL, *key = override->key->name;
     if (strcmp(override->value, "0") == 0 || strcmp(args->command->name, "plan") == 0)
         return 0;
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
-        bool works = strcmp(needs[i].key, override->key->name) != 0;
-        for (size_t q = 0; q < selection->n_questions && !works; q++)
-            works = needs[i].works(&selection->questions[q].scenario);
-        if (!works)
-            return lb_fail(err, LB_E_USAGE, "option --%s: %s", needs[i].key, needs[i].why);
-    }
-    return 0;
+    for (size_t q = 0; q < selection->n_questions; q++)
+        if ((why = why_idle(key, &selection->questions[q].scenario)) == NULL)
+            return 0;
+    return lb_fail(err, LB_E_USAGE, "option --%s: %s", key, why);
 }
 
 int lb_sweep_apply(struct lb_selection *selection, const struct lb_args *args, struct lb_error *err)
