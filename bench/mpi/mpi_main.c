@@ -6,7 +6,6 @@
  * a rank that is killed is missed by rank 0, which then ends the run itself.
  */
 #include "cli.h"
-#include "follow.h"
 #include "memory.h"
 #include "mpi_link.h"
 #include "peers.h"

@@ -1,6 +1,4 @@
-/* Following rank 0: see follow.h. */
-#include "follow.h"
-
+/* The part of a rank that does not lead: see peers/peers.h for who leads. */
 #include "clock.h"
 #include "faults.h"
 #include "intervals.h"

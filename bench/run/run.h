@@ -43,6 +43,9 @@ int lb_run(const struct lb_run_plan *plan, const struct lb_stop *stop, lb_progre
  * there: for whoever outlives this process. After the last run: lb_run_part. The others call
  * lb_follow. */
 int lb_run_lead(struct lb_link *link, char *where, size_t size, struct lb_error *err);
+/* Follows rank 0 until it says that there is nothing more to do. LB_E_RANK: it was not heard of in
+ * the middle of a run. */
+int lb_follow(struct lb_link *link, struct lb_error *err);
 /* How many run together with this process, itself included; 1: it is alone. */
 uint32_t lb_run_ranks(void);
 /* true: one of them was lost, and will not come to the end. */

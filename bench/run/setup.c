@@ -5,18 +5,17 @@
 #include "attributes.h"
 #include "beater.h"
 #include "chunks.h"
-#include "class_proof.h"
 #include "clock.h"
 #include "control.h"
 #include "fault_kind.h"
 #include "faults.h"
 #include "guard.h"
-#include "ledger.h"
 #include "memory.h"
 #include "model.h"
 #include "ordinary.h"
 #include "pool.h"
 #include "program_features.h"
+#include "proofs.h"
 #include "readers.h"
 #include "settle.h"
 #include "settler.h"
@@ -32,11 +31,9 @@ static size_t shared_size(uint32_t n_workers)
     return sizeof(struct lb_shared_run) + n_workers * sizeof(struct lb_worker);
 }
 
-/* Items beyond this many are judged from the history alone. */
-
-/* Service and response of each measure, and the pacing. */
 /* After how long a retried item is due, at most: the run waits for it. */
 #define LONGEST_DELAY_NS UINT64_C(50000000)
+/* Service and response of each measure, and the pacing. */
 enum { HISTOGRAMS = 2 * LB_MEASURES + 1 };
 
 static size_t histograms_size(uint32_t n_workers)
@@ -51,27 +48,22 @@ static bool knows(const struct lb_run_plan *request, const struct lb_file *file,
            lb_options_have(lb_file_options(file), option, value);
 }
 
-/* As the program has resolved them. */
-static void note_options(struct lb_outcome *outcome, const struct lb_program *program)
+/* The options with which the run is made. Without one, those of its request stay. */
+static void note_options(struct lb_outcome *outcome, const struct lb_setting *settings, size_t n)
 {
-    if (program->n_settings > 0)
+    if (n > 0)
         outcome->options[0] = '\0';
-    for (size_t i = 0; i < program->n_settings; i++)
+    for (size_t i = 0; i < n; i++)
         lb_append(outcome->options, sizeof outcome->options, "%s%s=%s", i > 0 ? " " : "",
-                  program->settings[i].name, program->settings[i].value);
+                  settings[i].name, settings[i].value);
 }
 
 /* Of a program: as they were given; it has checked them itself. */
 static void note_settings(struct lb_active_run *run)
 {
-    const struct lb_run_plan *request = run->request;
-    run->plan.settings = request->settings;
-    run->plan.n_settings = request->n_settings;
-    if (request->n_settings > 0)
-        run->outcome->options[0] = '\0';
-    for (size_t i = 0; i < request->n_settings; i++)
-        lb_append(run->outcome->options, sizeof run->outcome->options, "%s%s=%s", i > 0 ? " " : "",
-                  request->settings[i].name, request->settings[i].value);
+    run->plan.settings = run->request->settings;
+    run->plan.n_settings = run->request->n_settings;
+    note_options(run->outcome, run->plan.settings, run->plan.n_settings);
 }
 
 /* Some keys of a scenario are options of the strategies that know them; values from --opt come last
@@ -142,7 +134,7 @@ static int new_program(struct lb_active_run *run, const struct lb_db *db, struct
         rc = new_program_before(run, db, err);
     if (rc != 0)
         return rc;
-    note_options(run->outcome, run->program);
+    note_options(run->outcome, run->program->settings, run->program->n_settings);
     struct lb_features features;
     lb_features_read(request->file, run->program, &features);
     /* A worker that gives the time itself (:now) knows when its lease is over. */
@@ -354,7 +346,9 @@ static int open_records(struct lb_active_run *run, struct lb_error *err)
     if (rc != 0)
         return rc;
     lb_log_init(&run->control_log, run->history, run->share.first_log);
-    return lb_run_begin_meta(run, err);
+    /* Of a run that is killed this is all there is: its end is not known. */
+    const struct lb_model model = lb_run_model(run, false, 0);
+    return lb_run_write_meta(run, &model, err);
 }
 
 static int set_up_strategy(struct lb_active_run *run, struct lb_error *err)
@@ -474,7 +468,7 @@ static int make_load(struct lb_active_run *run, struct lb_error *err)
         rc = lb_scenario_schedule(scenario, run->request->seed, &team->schedule, err);
         if (rc != 0)
             return rc;
-        lb_schedule_share(&team->schedule, run->share.arrivals);
+        team->schedule.own = run->share.arrivals;
     }
     if (team->open_loop && scenario->shape == LB_QUEUE) {
         team->due = lb_shared_new(LB_WATCHED_ITEMS * sizeof *team->due);
@@ -631,10 +625,7 @@ void lb_run_release(struct lb_active_run *run)
     if (run->team != NULL) {
         lb_carriers_release(run);
         lb_pool_free(run->team->pool);
-    }
-    if (run->team != NULL)
         lb_shared_free(run->team->due, LB_WATCHED_ITEMS * sizeof *run->team->due);
-    if (run->team != NULL) {
         lb_schedule_close(&run->team->schedule);
         lb_service_release(&run->team->service);
     }

@@ -203,7 +203,7 @@ static void arrivals_are_those_of_one_schedule(void **state)
         for (uint32_t r = 0; r < RANKS; r++) {
             lb_share_make(&all, false, r, RANKS, &share);
             assert_int_equal(lb_schedule_init(&part[r], rates[i], seed, &err), 0);
-            lb_schedule_share(&part[r], share.arrivals);
+            part[r].own = share.arrivals;
             next[r] = lb_schedule_next(&part[r], NULL);
         }
         for (int k = 0; k < 3000; k++) {

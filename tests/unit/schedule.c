@@ -300,7 +300,7 @@ static void a_trace_is_followed(void **state)
     snprintf(text, sizeof text, "trace:%s,speed=2", path);
     assert_int_equal(lb_schedule_open(&s, text, 1, &err), 0);
     lb_schedule_again(&s, &part);
-    lb_schedule_share(&part, (struct lb_arrivals){.first = 1, .n = 1, .of = 2});
+    part.own = (struct lb_arrivals){.first = 1, .n = 1, .of = 2};
     const uint64_t last = 1249999500;
     double place = 0;
     assert_int_equal(lb_schedule_next(&s, NULL), 0);

@@ -1,5 +1,5 @@
-/* See class_proof.h. */
-#include "class_proof.h"
+/* Did every item go to a worker of its class? See workers/classes.c. */
+#include "proofs.h"
 
 #include "classes.h"
 

@@ -7,7 +7,7 @@
  * completed items are deleted (no reset-all), they are not counted, and are not compared.
  * Source: article of 1999 on a list of tasks in Oracle, which has these procedures.
  */
-#include "ledger.h"
+#include "proofs.h"
 
 #include <stdio.h>
 

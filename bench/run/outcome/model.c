@@ -79,10 +79,3 @@ int lb_run_write_meta(struct lb_active_run *run, const struct lb_model *model, s
     lb_model_format(model, text + length, sizeof text - length);
     return lb_history_set_meta(run->history, text, err);
 }
-
-int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err)
-{
-    /* Of a run that is killed this is all there is: its end is not known. */
-    struct lb_model model = lb_run_model(run, false, 0);
-    return lb_run_write_meta(run, &model, err);
-}

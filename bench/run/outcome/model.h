@@ -8,7 +8,5 @@ struct lb_model lb_run_model(const struct lb_active_run *run, bool complete, uin
 /* Writes what a reader of the history's file needs. */
 int lb_run_write_meta(struct lb_active_run *run, const struct lb_model *model,
                       struct lb_error *err);
-/* Writes the meta text that the history has until the run has ended. */
-int lb_run_begin_meta(struct lb_active_run *run, struct lb_error *err);
 
 #endif

@@ -9,7 +9,7 @@
  *
  * Source: question on checking out records: 1,000 records every 15 minutes, 1.5 minutes each.
  */
-#include "overdue.h"
+#include "proofs.h"
 
 #include "array.h"
 #include "units.h"

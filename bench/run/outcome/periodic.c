@@ -14,7 +14,7 @@
  * The database's clock need not tick as finely as ours: two milliseconds are forgiven.
  * Source: article of 2012 on scheduled jobs in a cluster.
  */
-#include "periodic.h"
+#include "proofs.h"
 
 #include "array.h"
 #include "units.h"

@@ -190,17 +190,15 @@ static void begin_peer(struct lb_active_run *run, uint32_t rank, const struct lb
     lb_share_make(all, lb_run_beats(run->request), rank, run->peers->n, &share);
     lb_offsets_release(&peer->offsets);
     lb_outcome_free(peer->outcome);
-    bool is_lost = peer->is_lost;
-    char host[sizeof peer->host];
-    memcpy(host, peer->host, sizeof host);
-    *peer = (struct lb_peer){
+    struct lb_peer fresh = {
         .is_met = true,
-        .is_lost = is_lost,
+        .is_lost = peer->is_lost,
         .n_workers = (uint32_t)(own.workers + (all->shape == LB_QUEUE ? own.producers : 0)),
         .share = share,
         .heard_ns = lb_now_ns(),
         .place_log = UINT32_MAX};
-    memcpy(peer->host, host, sizeof host);
+    memcpy(fresh.host, peer->host, sizeof fresh.host);
+    *peer = fresh;
 }
 
 int lb_peers_begin(struct lb_active_run *run, const struct lb_scenario *all, struct lb_error *err)

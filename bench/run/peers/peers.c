@@ -54,6 +54,8 @@ static void send_to(struct lb_active_run *run, uint32_t rank)
         lose(run, rank, "could not be sent to");
 }
 
+static void take_all(struct lb_active_run *run);
+
 /* --- clocks --- */
 
 static void ping(struct lb_active_run *run, uint32_t rank)
@@ -122,7 +124,7 @@ static void await_answers(struct lb_active_run *run)
     while (is_awaited(run->peers, &spin) && lb_now_ns() < until_ns) {
         if (!spin)
             nap();
-        lb_peers_take(run);
+        take_all(run);
     }
 }
 
@@ -216,7 +218,7 @@ static void take_one(struct lb_active_run *run, uint32_t rank, enum lb_message w
     }
 }
 
-void lb_peers_take(struct lb_active_run *run)
+static void take_all(struct lb_active_run *run)
 {
     struct lb_peers *peers = run->peers;
     struct lb_parcel parcel = {0};
@@ -379,7 +381,7 @@ static void watch(struct lb_active_run *run)
 
 static void poll(struct lb_active_run *run)
 {
-    lb_peers_take(run);
+    take_all(run);
     watch(run);
     /* Raised by whoever raised it here. */
     enum lb_phase phase = lb_team_phase(run->team);

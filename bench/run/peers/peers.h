@@ -87,9 +87,7 @@ void lb_peers_gather(struct lb_active_run *run);
 /* The run is over for all: their sessions are closed. */
 void lb_peers_end(struct lb_active_run *run);
 
-/* Private to the peers: takes what has come. */
-void lb_peers_take(struct lb_active_run *run);
-/* A burst of questions to one rank, answered or not. */
+/* Private to the peers: a burst of questions to one rank, answered or not. */
 void lb_peers_ask_clock(struct lb_active_run *run, uint32_t rank);
 
 #endif

@@ -259,15 +259,6 @@ static const char *choices_text(const struct lb_key *key, char *buf, size_t size
     return buf;
 }
 
-/* Index of text among n names, or -1. */
-static int find_name(const char *text, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(text, names[i]) == 0)
-            return (int)i;
-    return -1;
-}
-
 static int find_fault(const char *name)
 {
     for (int i = 0; i < LB_FAULTS; i++)
@@ -279,8 +270,10 @@ static int find_fault(const char *name)
 static int parse_flag(const char *text)
 {
     static const char *const words[] = {"no", "yes", "off", "on", "false", "true", "0", "1"};
-    int i = find_name(text, words, sizeof words / sizeof words[0]);
-    return i < 0 ? -1 : i % 2;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(text, words[i]) == 0)
+            return (int)i % 2;
+    return -1;
 }
 
 static int set_rate(struct lb_scenario *scenario, const char *value, struct lb_error *err)

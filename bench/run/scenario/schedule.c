@@ -124,11 +124,6 @@ static bool is_own(const struct lb_schedule *schedule, uint64_t position)
     return n % own->of - own->first < own->n;
 }
 
-void lb_schedule_share(struct lb_schedule *schedule, struct lb_arrivals own)
-{
-    schedule->own = own;
-}
-
 /* UINT64_MAX: there are no more. */
 static uint64_t next_position(struct lb_schedule *schedule)
 {
@@ -166,16 +161,11 @@ uint64_t lb_schedule_next(struct lb_schedule *schedule, double *ret_place)
     }
 }
 
-/* How many times of the trace are before at_ns. */
-static size_t traced_before(const struct lb_schedule *schedule, uint64_t at_ns)
-{
-    return lb_order_find(schedule->trace, schedule->n_trace, sizeof *schedule->trace, at_ns);
-}
-
 double lb_schedule_expected(const struct lb_schedule *schedule, uint64_t at_ns)
 {
     if (schedule->trace != NULL)
-        return (double)traced_before(schedule, at_ns);
+        return (double)lb_order_find(schedule->trace, schedule->n_trace, sizeof *schedule->trace,
+                                     at_ns);
     uint64_t cycles = 0; /* whole ones */
     double sum = 0;
     if (schedule->repeat) {
@@ -328,11 +318,7 @@ static const char *append(struct lb_schedule *schedule, struct lb_rate_phase *ph
 
 static const char *parse_list(struct lb_schedule *schedule, char *text)
 {
-    for (char *rest = text; rest != NULL;) {
-        char *item = rest, *comma = strchr(rest, ',');
-        rest = comma != NULL ? comma + 1 : NULL;
-        if (comma != NULL)
-            *comma = '\0';
+    for (char *rest = text, *item; (item = strsep(&rest, ",")) != NULL;) {
         struct lb_rate_phase phase;
         uint64_t ns;
         double arrivals;

@@ -62,8 +62,8 @@ struct lb_schedule {
     uint64_t cycle_ns; /* of all phases; UINT64_MAX if the last one never ends */
     uint64_t cycle;    /* positions of all phases; likewise */
     uint64_t seed;
-    struct lb_arrivals own;
-    uint64_t *trace; /* times of arrivals, ascending; NULL: there are phases */
+    struct lb_arrivals own; /* only these are claimed here; set before the first claim */
+    uint64_t *trace;        /* times of arrivals, ascending; NULL: there are phases */
     size_t n_trace;
     _Atomic uint64_t position; /* where the next arrival is looked for */
 };
@@ -80,9 +80,6 @@ bool lb_schedule_is_trace(const char *text);
 /* Starts a copy, with the arrivals of all machines, from the beginning. It is not to be closed, and
  * ends with the schedule. */
 void lb_schedule_again(const struct lb_schedule *schedule, struct lb_schedule *ret);
-
-/* Only these are claimed here. Before the first claim. */
-void lb_schedule_share(struct lb_schedule *schedule, struct lb_arrivals own);
 
 /* Claims the next arrival: its intended time in ns after the schedule's start, never before that of
  * an earlier claim; LB_SCHEDULE_END when there are no more. Any thread or process, at any time.
