@@ -181,6 +181,7 @@ my @cases = (
     ['attempts_reset_all.jsonl', 0, 'as does a reset'],
     ['permits_many.jsonl', 0, 'one worker with 70 permits'],
     ['permits_many_wrong.jsonl', 1, 'one worker with 70 permits, and another number is free'],
+    ['fifo_silent_overtakes.jsonl', 1, 'who lost its place may not be granted before others in line', '--model', 'lease', '--claims', 'fifo'],
     ['fifo_two_lines.jsonl', 5, 'a worker in two lines', @mutex, '--claims', 'fifo'],
     ['fifo_other_cancelled.jsonl', 1, 'a cancel leaves the line of its own resource only', @mutex, '--claims', 'fifo'],
     ['fenced_answered.jsonl', 1, 'the token of a write may stand on its answer', @mutex, '--claims', 'fenced'],

@@ -128,12 +128,17 @@ void lb_scan_others_lease(struct lb_scan *scan)
     }
 }
 
+bool lb_scan_was_silent(const struct lb_scan *scan, uint64_t until_ns)
+{
+    uint64_t from = lb_low(scan->alive_ns, scan->slack);
+    return scan->lease_ms > 0 &&
+           lb_high(until_ns, scan->slack) >= lb_lease_low(scan->c, from, scan->lease_ms);
+}
+
 int lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns)
 {
     uint64_t from = lb_low(scan->alive_ns, scan->slack);
+    bool is_missed = scan->has_ticket && lb_scan_was_silent(scan, until_ns);
     scan->alive_ns = asked_ns;
-    if (!scan->has_ticket || scan->lease_ms == 0 ||
-        lb_high(until_ns, scan->slack) < lb_lease_low(scan->c, from, scan->lease_ms))
-        return 0;
-    return lb_scan_leave_line(scan, from, LB_NEVER, LB_NONE);
+    return is_missed ? lb_scan_leave_line(scan, from, LB_NEVER, LB_NONE) : 0;
 }

@@ -183,7 +183,11 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
     struct lb_case *c = scan->c;
     lb_scan_wait_end(scan, ok->time_ns, true);
     if (scan->has_ticket && scan->ticket.resource == ok->object) {
-        int rc = lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack),
+        /* It is in line for certain until it is silent; its grant may overtake others all the same.
+         */
+        bool is_silent = lb_scan_was_silent(scan, ok->time_ns);
+        uint64_t until_ns = is_silent ? scan->alive_ns : scan->invoke->time_ns;
+        int rc = lb_scan_leave_line(scan, lb_low(until_ns, scan->slack),
                                     lb_high(ok->time_ns, scan->slack), scan->index);
         if (rc != 0)
             return rc;
@@ -229,7 +233,7 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
     c->logs[scan->log].n_attempts++;
     int rc = 0;
     lb_scan_others_lease(scan);
-    if (scan->has_ticket && scan->ticket.resource == scan->invoke->object)
+    if (scan->has_ticket && scan->ticket.resource == scan->invoke->object && type != LB_EV_OK)
         rc = lb_scan_miss_try(scan, scan->invoke->time_ns, end != NULL ? end->time_ns : c->end_ns);
     if (rc != 0)
         return rc;

@@ -242,8 +242,10 @@ void lb_judge_late_waits(struct lb_case *c);
 int lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant);
 /* A worker that was granted nothing yet was not told how long a lease is: another one was. */
 void lb_scan_others_lease(struct lb_scan *scan);
-/* A line may drop waiters that it has not heard of for a lease. If this one was silent for so long,
- * from the request of its last try to until_ns, its place may be lost. */
+/* A line may drop waiters that it has not heard of for a lease. True if this one was silent for so
+ * long, from the request of its last try to until_ns. */
+bool lb_scan_was_silent(const struct lb_scan *scan, uint64_t until_ns);
+/* Its place is lost then. */
 int lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns);
 
 #endif
