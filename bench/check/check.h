@@ -37,11 +37,8 @@ enum lb_doubted {
     LB_DOUBT_DUE,      /* an item may be due after the queue was drained */
     LB_DOUBT_CLOCK,    /* leases and limits end up to `value` ms early or late */
     LB_DOUBT_LIMIT,    /* a recovery takes claims of living workers that are old enough */
-    LB_DOUBT_STEP,     /* a clock was set: all times may be wrong by `value` ms */
     LB_DOUBTS
 };
-
-enum { LB_MOST_TICK_MS = 3600000 }; /* the largest value of a time */
 
 struct lb_doubt {
     char reason[180]; /* why nothing is judged, and what to write into the file; "": no doubt */
@@ -153,8 +150,21 @@ struct lb_waits {
     struct lb_wait_row rows[LB_WAIT_ROWS];
 };
 
+/* The first of the times at which a clock was set. */
+struct lb_clock_set {
+    uint64_t n; /* how often one was set; 0: never */
+    uint64_t since_ns, seen_ns;
+    uint32_t ms, how; /* enum lb_clock_how */
+};
+
+enum { LB_CLOCK_SET_TEXT = 160 };
+/* "this machine's clock was set 400 ms ahead, as was seen at 1.52 s: what came after may be due to
+ * that", into buf of LB_CLOCK_SET_TEXT bytes; times count from start_ns. */
+const char *lb_clock_set_text(const struct lb_clock_set *set, uint64_t start_ns, char *buf);
+
 /* Measurements besides the guarantees. */
 struct lb_measures {
+    struct lb_clock_set clock_set;
     struct lb_waits waits[LB_WAITS_BY];
     uint64_t n_holds, n_claims, n_refusals, n_refusals_unjustified, n_empty, n_empty_unjustified;
     uint64_t longest_wait_ns;            /* first acquire's invoke (or enqueue's) to its grant */

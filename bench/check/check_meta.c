@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RESOURCES = 1 << 28 };
+enum { MOST_RESOURCES = 1 << 28, MOST_TICK_MS = 3600000 };
 
 /* Appends like snprintf; *used grows past size when buf is full. */
 __attribute__((format(printf, 4, 5))) static void append(char *buf, size_t size, size_t *used,
@@ -39,7 +39,6 @@ static const char *const doubt_keys[LB_DOUBTS] = {
     [LB_DOUBT_LEASE] = "doubt_lease", [LB_DOUBT_ATTEMPTS] = "doubt_attempts",
     [LB_DOUBT_ROWS] = "doubt_rows",   [LB_DOUBT_DUE] = "doubt_due",
     [LB_DOUBT_CLOCK] = "doubt_clock", [LB_DOUBT_LIMIT] = "doubt_limit",
-    [LB_DOUBT_STEP] = "doubt_step",
 };
 
 size_t lb_model_format(const struct lb_model *model, char *buf, size_t size)
@@ -303,9 +302,8 @@ int lb_model_parse(const char *meta, struct lb_model *ret_model, uint32_t **ret_
                      "the history's meta text has unique above 4, or priority above 2");
     rc = rc != 0 ? rc : read_small(meta, "attempts", &model.attempts, err);
     rc = rc != 0 ? rc : read_number(meta, "tick_ms", &tick_ms, err);
-    if (rc == 0 && tick_ms > LB_MOST_TICK_MS)
-        rc = lb_fail(err, LB_E_FILE, "the history's meta text has tick_ms above %d",
-                     LB_MOST_TICK_MS);
+    if (rc == 0 && tick_ms > MOST_TICK_MS)
+        rc = lb_fail(err, LB_E_FILE, "the history's meta text has tick_ms above %d", MOST_TICK_MS);
     rc = rc != 0 ? rc : read_doubts(meta, model.doubts, err);
     if (rc == 0 && groups > MOST_RESOURCES)
         rc = lb_fail(err, LB_E_FILE, "the history's meta text has more than %d groups",

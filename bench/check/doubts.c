@@ -22,7 +22,7 @@ static unsigned scope_of(enum lb_doubted doubted)
     unsigned bits = 0;
     for (int g = 0; g < LB_GUARANTEES; g++)
         if (doubted == LB_DOUBT_LEASE || doubted == LB_DOUBT_CLOCK || doubted == LB_DOUBT_LIMIT ||
-            doubted == LB_DOUBT_STEP || (lb_guarantee_kinds[g]->doubts >> doubted & 1) != 0)
+            (lb_guarantee_kinds[g]->doubts >> doubted & 1) != 0)
             bits |= LB_G_BIT(g);
     return bits;
 }
@@ -92,16 +92,12 @@ static void assume(struct lb_model *model, enum lb_doubted doubted)
         model->tick_ms = model->doubts[doubted].value;
     else if (doubted == LB_DOUBT_LIMIT)
         model->takes_living = true;
-    else if (doubted == LB_DOUBT_STEP) {
-        model->tick_ms += model->doubts[doubted].value;
-        model->drained = false;
-        model->recovery_bound_ns = model->progress_bound_ns = 0;
-    } else
+    else
         model->drained = false;
 }
 
-int lb_check(const struct lb_history_view *history, const struct lb_model *model,
-             struct lb_judgement *ret_judgement, struct lb_error *err)
+int lb_check_doubted(const struct lb_history_view *history, const struct lb_model *model,
+                     struct lb_judgement *ret_judgement, struct lb_error *err)
 {
     int rc = lb_check_once(history, model, ret_judgement, err);
     struct lb_model assumed = *model;

@@ -79,9 +79,14 @@ enum lb_op {
                              can be taken; the query was sent arg microseconds before */
     LB_OP_ATTRIBUTE = 48, /* note, before the put of item value: object = enum lb_attribute,
                              arg = what it has */
+    LB_OP_CLOCK = 49,     /* note: a clock was set in the last value ns, by arg ms;
+                             object = enum lb_clock_how */
     LB_OP_RESTART = 46    /* note: the database server had been started anew, for value ns by now:
                              it crashed or was stopped, and not by the run */
 };
+
+/* Which clock was set, and how. */
+enum lb_clock_how { LB_CLOCK_MACHINE = 0, LB_CLOCK_BACK = 1, LB_CLOCK_SERVER = 2, LB_CLOCKS = 4 };
 
 /* What stood still. */
 enum lb_stall {

@@ -31,6 +31,7 @@ static const char *const op_names[] = {
     [LB_OP_RESTART] = "restart",
     [LB_OP_PERMITS] = "permits",
     [LB_OP_ATTRIBUTE] = "attribute",
+    [LB_OP_CLOCK] = "clock",
 };
 
 enum { OPS = sizeof op_names / sizeof op_names[0] };

@@ -203,7 +203,9 @@ static int conclude(struct lb_active_run *run, const struct lb_scenario *scenari
                     struct lb_error *err)
 {
     int rc = lb_control_reopen(run, err);
-    lb_clock_watch_end(&run->clock_watch, rc == 0 && run->has_control ? &run->control : NULL);
+    if (rc == 0 && run->has_control && run->history != NULL)
+        lb_server_clock_end(&run->server_clock, &run->watchdog.clock, &run->control,
+                            &run->control_log);
     if (rc == 0 && run->has_control)
         lb_uptime_look(run->team, &run->control, run->history != NULL ? &run->control_log : NULL,
                        run->share.first_log);
@@ -294,7 +296,7 @@ static int run_once(const struct lb_run_plan *plan, const struct lb_stop *stop,
     rc = lb_run_set_up(&run, err);
     if (rc == 0) {
         lb_run_take_counters(&run, &run.counters_before, &run.n_counters_before);
-        lb_clock_watch_begin(&run.clock_watch, run.has_control ? &run.control : NULL);
+        lb_server_clock_begin(&run.server_clock, run.has_control ? &run.control : NULL);
         lb_uptime_begin(run.team, run.has_control ? &run.control : NULL);
         rc = lb_peers_begin(&run, &all, err);
     }

@@ -64,7 +64,7 @@ struct lb_active_run {
     struct lb_space *space;
     struct lb_session control;
     bool has_control;
-    struct lb_clock_watch clock_watch;
+    struct lb_server_clock server_clock;
     struct lb_program *program, *program_before; /* the version before; NULL: there is none */
     uint32_t *capacity;
     double *choice;                         /* the team's */

@@ -425,13 +425,15 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
             while (lb_random_below(random, 4) == 0) {
                 static const uint8_t notes[] = {LB_OP_ITEM,        LB_OP_FAULT,  LB_OP_DEATH,
                                                 LB_OP_SESSION_END, LB_OP_WARM,   LB_OP_STALL,
-                                                LB_OP_WAITED,      LB_OP_RESTART};
+                                                LB_OP_WAITED,      LB_OP_RESTART, LB_OP_CLOCK};
                 struct lb_event note = e;
                 note.type = LB_EV_NOTE;
                 size_t first = e.op != LB_OP_CLAIM; /* items are noted in claims only */
                 note.op = notes[first + lb_random_below(random, sizeof notes - first)];
                 note.value = any_number(random);
-                if (note.op == LB_OP_STALL || note.op == LB_OP_RESTART)
+                if (note.op == LB_OP_CLOCK)
+                    note.object %= LB_CLOCKS;
+                if (note.op == LB_OP_STALL || note.op == LB_OP_RESTART || note.op == LB_OP_CLOCK)
                     note.value >>= 2; /* a length of time */
                 note.arg %= note.op == LB_OP_STALL ? LB_STALLS : LB_MAX_LOGS;
                 add(&builder, log, note);

@@ -22,6 +22,14 @@ static bool is_world_note(int op)
     return op == LB_OP_FAULT || op == LB_OP_DEATH || op == LB_OP_SESSION_END;
 }
 
+static void take_clock(struct lb_clock_set *set, const struct lb_event *e)
+{
+    uint64_t since_ns = e->time_ns > e->value ? e->time_ns - e->value : 0;
+    set->n++;
+    if (set->n == 1 || since_ns < set->since_ns)
+        *set = (struct lb_clock_set){set->n, since_ns, e->time_ns, e->arg, e->object};
+}
+
 static int scan_note(struct lb_scan *scan, const struct lb_event *e)
 {
     struct lb_case *c = scan->c;
@@ -36,6 +44,10 @@ static int scan_note(struct lb_scan *scan, const struct lb_event *e)
         return lb_scan_stall(c, e);
     if (e->op == LB_OP_RESTART) {
         c->out->measures.n_restarts++;
+        return 0;
+    }
+    if (e->op == LB_OP_CLOCK) {
+        take_clock(&c->out->measures.clock_set, e);
         return 0;
     }
     if (e->op == LB_OP_ATTRIBUTE) /* of a lock: its enqueue has no item */
@@ -170,8 +182,8 @@ static int scan_event(struct lb_scan *scan, const struct lb_event *e)
     if (e->time_ns < scan->last_ns || e->time_ns > LB_TIME_MAX) {
         if (e->time_ns > LB_TIME_MAX)
             return lb_scan_bad(scan, "a time beyond any clock's");
-        if (e->type != LB_EV_NOTE ||
-            (!is_world_note(e->op) && e->op != LB_OP_STALL && e->op != LB_OP_RESTART))
+        if (e->type != LB_EV_NOTE || (!is_world_note(e->op) && e->op != LB_OP_STALL &&
+                                      e->op != LB_OP_RESTART && e->op != LB_OP_CLOCK))
             return lb_scan_bad(scan, "time goes backwards");
     } else {
         scan->last_ns = e->time_ns;

@@ -478,6 +478,7 @@ static int check_note(const struct lb_translator *tr, const struct lb_raw_op *ra
         return 0;
     case LB_OP_STALL:
     case LB_OP_RESTART:
+    case LB_OP_CLOCK:
         if (event->value > (uint64_t)LB_LATEST_TIME) /* negative, or a text's number, too */
             return lb_scan_fail(tr->scan, raw->at,
                                 "%s must have a length of time in ns as its value, a whole number "
@@ -486,6 +487,9 @@ static int check_note(const struct lb_translator *tr, const struct lb_raw_op *ra
         if (event->op == LB_OP_STALL && event->arg >= LB_STALLS)
             return lb_scan_fail(tr->scan, raw->at, "arg of stall must be a number from 0 to %d",
                                 LB_STALLS - 1);
+        if (event->op == LB_OP_CLOCK && event->object >= LB_CLOCKS)
+            return lb_scan_fail(tr->scan, raw->at, "object of clock must be a number from 0 to %d",
+                                LB_CLOCKS - 1);
         return 0;
     case LB_OP_DEATH:
     case LB_OP_SESSION_END:
@@ -517,9 +521,9 @@ static int translate_note(struct lb_translator *tr, const struct lb_raw_op *raw,
                                 "item without the log of its claim: write a log in every line");
         return 0;
     }
-    static const int notes[] = {LB_OP_ITEM,    LB_OP_FAULT,    LB_OP_DEATH,  LB_OP_SESSION_END,
-                                LB_OP_WARM,    LB_OP_STALL,    LB_OP_WAITED, LB_OP_RESTART,
-                                LB_OP_PERMITS, LB_OP_ATTRIBUTE};
+    static const int notes[] = {LB_OP_ITEM,    LB_OP_FAULT,     LB_OP_DEATH,  LB_OP_SESSION_END,
+                                LB_OP_WARM,    LB_OP_STALL,     LB_OP_WAITED, LB_OP_RESTART,
+                                LB_OP_PERMITS, LB_OP_ATTRIBUTE, LB_OP_CLOCK};
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
         if (lb_raw_is(f, lb_op_name(notes[i])))
             event->op = (uint8_t)notes[i];

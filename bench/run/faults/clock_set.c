@@ -1,108 +1,107 @@
-/* Was a clock set while the run was under way? See clock_set.h.
+/* Was a clock set while the run was under way?
  *
  * The end of a lease is a time by the server's clock, or by a worker's. If that clock is set ahead,
- * a lease ends early, and the right protocol gives the lock to another worker. So the distance
- * between each of these clocks and the monotonic clock is taken before the run and after it. The
- * server's is known only up to the length of the question.
+ * a lease ends early, and the right protocol gives the lock to another worker. So the distance of
+ * these clocks to the monotonic clock is watched, and a change is a note in the history
+ * (LB_OP_CLOCK) with the time since when: the judge accuses no protocol of what came after it.
  *
- * A clock that is slewed runs at another speed, by less than a thousandth; the judge allows for
- * that.
+ * The watchdog looks at this machine's clock at each of its ticks. The server is asked before the
+ * run and after it: its clock is known only up to the length of the question, and the time of the
+ * change is unknown. A clock that is slewed runs at another speed, by less than a thousandth (NTP:
+ * a 2,000th); the judge allows for that, and for a millisecond.
  *
- * Limits. A clock that was set, and set back before the end, is not found out. Of a target with
- * several nodes only the one of the control session is asked, of several machines only the first.
+ * Limits. The clock of a server on another machine: a change by less than a 2,000th of the run is
+ * not found out, nor one that was taken back. Of a target with several nodes only the one of the
+ * control session is asked.
  */
 #include "clock_set.h"
 
 #include "clock.h"
 #include "restarted.h"
-#include "units.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { STEP_US = 2000, SPEED = 1000 };
+enum { LEAST_US = 500, SLEW = 2000 };
 
-static int64_t now_us(void)
+static struct lb_clock_reading reading(int64_t us, uint64_t before_ns, uint64_t after_ns)
 {
-    return (int64_t)(lb_now_ns() / 1000);
+    return (struct lb_clock_reading){true, before_ns, us - (int64_t)(after_ns / 1000) - 1,
+                                     us - (int64_t)(before_ns / 1000) + 1};
 }
 
-static void read_machine(struct lb_clock_reading *ret)
+static struct lb_clock_reading read_machine(void)
 {
     struct timespec t;
-    int64_t before_us = now_us();
+    uint64_t before_ns = lb_now_ns();
     clock_gettime(CLOCK_REALTIME, &t);
-    int64_t after_us = now_us(), us = (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-    *ret = (struct lb_clock_reading){true, us - after_us, us - before_us};
+    return reading((int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000, before_ns, lb_now_ns());
 }
 
-static void read_server(struct lb_session *control, const char *node, struct lb_clock_reading *ret)
+static struct lb_clock_reading read_server(struct lb_session *control, const char *node)
 {
-    int64_t since_us, before_us = now_us();
-    uint64_t up_us;
-    bool is_known = lb_uptime_ask(control, node, &since_us, &up_us);
-    int64_t after_us = now_us(), us = is_known ? since_us + (int64_t)up_us : 0;
-    *ret = (struct lb_clock_reading){is_known, us - after_us, us - before_us};
+    int64_t since_us;
+    uint64_t up_us, before_ns = lb_now_ns();
+    if (!lb_uptime_ask(control, node, &since_us, &up_us))
+        return (struct lb_clock_reading){0};
+    return reading(since_us + (int64_t)up_us, before_ns, lb_now_ns());
 }
 
-void lb_clock_watch_begin(struct lb_clock_watch *watch, struct lb_session *control)
+/* By how much the clock was set for certain: ahead, or back (negative); 0: it may be slewed. */
+static int64_t set_between(const struct lb_clock_reading *first,
+                           const struct lb_clock_reading *last)
 {
-    *watch = (struct lb_clock_watch){.begin_ns = lb_now_ns()};
-    read_machine(&watch->machine);
+    int64_t slewed_us = LEAST_US + (int64_t)((last->at_ns - first->at_ns) / 1000 / SLEW);
+    int64_t ahead_us = last->low_us - first->high_us, back_us = first->low_us - last->high_us;
+    if (!first->is_known || !last->is_known)
+        return 0;
+    return ahead_us > slewed_us ? ahead_us : back_us > slewed_us ? -back_us : 0;
+}
+
+static void note(struct lb_log *log, uint64_t since_ns, int64_t set_us, unsigned whose)
+{
+    uint64_t ms = ((uint64_t)(set_us < 0 ? -set_us : set_us) + 999) / 1000, now_ns = lb_now_ns();
+    lb_log_append(log, &(struct lb_event){.time_ns = now_ns,
+                                          .value = now_ns - since_ns,
+                                          .process = log->number,
+                                          .object = whose | (set_us < 0 ? LB_CLOCK_BACK : 0),
+                                          .arg = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX,
+                                          .op = LB_OP_CLOCK,
+                                          .type = LB_EV_NOTE});
+}
+
+void lb_clock_watch_look(struct lb_clock_watch *watch, struct lb_log *log)
+{
+    const struct lb_clock_reading now = read_machine();
+    int64_t set_us = set_between(&watch->last, &now);
+    if (set_us != 0)
+        note(log, watch->last.at_ns, set_us, LB_CLOCK_MACHINE);
+    watch->last = now;
+    if (!watch->first.is_known)
+        watch->first = now;
+}
+
+void lb_server_clock_begin(struct lb_server_clock *clock, struct lb_session *control)
+{
+    *clock = (struct lb_server_clock){0};
     if (control == NULL || control->conn == NULL)
         return;
     if (control->db->node != NULL)
-        control->db->node(control->conn, watch->node, sizeof watch->node);
-    read_server(control, watch->node, &watch->server);
+        control->db->node(control->conn, clock->node, sizeof clock->node);
+    clock->first = read_server(control, clock->node);
 }
 
-static void compare(struct lb_clock_watch *watch, const struct lb_clock_reading *first,
-                    const struct lb_clock_reading *last, bool is_server)
+void lb_server_clock_end(const struct lb_server_clock *clock, const struct lb_clock_watch *machine,
+                         struct lb_session *control, struct lb_log *log)
 {
-    int64_t slewed_us = (int64_t)((lb_now_ns() - watch->begin_ns) / 1000 / SPEED);
-    int64_t ahead_us = last->low_us - first->high_us, back_us = first->low_us - last->high_us;
-    bool is_ahead = ahead_us > back_us;
-    int64_t set_us = is_ahead ? ahead_us : back_us;
-    if (!first->is_known || !last->is_known || set_us <= STEP_US + slewed_us)
+    if (!clock->first.is_known)
         return;
-    watch->set_us = is_ahead ? set_us : -set_us;
-    watch->at_most_us =
-        (uint64_t)(is_ahead ? last->high_us - first->low_us : first->high_us - last->low_us);
-    watch->is_server = is_server;
-}
-
-void lb_clock_watch_end(struct lb_clock_watch *watch, struct lb_session *control)
-{
-    struct lb_clock_reading machine, server = {0};
-    read_machine(&machine);
-    if (control != NULL && watch->server.is_known)
-        read_server(control, watch->node, &server);
-    compare(watch, &watch->machine, &machine, false);
-    compare(watch, &watch->server, &server, true);
-}
-
-const char *lb_clock_watch_text(const struct lb_clock_watch *watch, char *buf, size_t size)
-{
-    char how_far[32];
-    buf[0] = '\0';
-    if (watch->set_us != 0)
-        snprintf(buf, size, "%s clock was set %s %s during the run",
-                 watch->is_server ? "the server's" : "this machine's",
-                 lb_format_ns((uint64_t)(watch->set_us > 0 ? watch->set_us : -watch->set_us) * 1000,
-                              how_far, sizeof how_far),
-                 watch->set_us > 0 ? "ahead" : "back");
-    return buf;
-}
-
-void lb_clock_watch_doubt(const struct lb_clock_watch *watch, struct lb_model *model)
-{
-    struct lb_doubt *doubt = &model->doubts[LB_DOUBT_STEP];
-    uint64_t ms = watch->at_most_us / 1000 + 1;
-    char text[100];
-    if (watch->set_us == 0)
-        return;
-    doubt->is_said = true;
-    doubt->value = ms < LB_MOST_TICK_MS ? (uint32_t)ms : LB_MOST_TICK_MS;
-    snprintf(doubt->reason, sizeof doubt->reason, "%s: leases and limits ended early or late",
-             lb_clock_watch_text(watch, text, sizeof text));
+    const struct lb_clock_reading last = read_server(control, clock->node);
+    int64_t set_us = set_between(&clock->first, &last);
+    /* Where both clocks are one, it is known since when. The server's is taken back by as much as
+     * the machine's changed. */
+    int64_t by_us = machine->last.is_known ? machine->last.low_us - machine->first.low_us : 0;
+    const struct lb_clock_reading less = {last.is_known, last.at_ns, last.low_us - by_us,
+                                          last.high_us - by_us};
+    if (set_us != 0 && set_between(&clock->first, &less) != 0)
+        note(log, clock->first.at_ns, set_us, LB_CLOCK_SERVER);
 }

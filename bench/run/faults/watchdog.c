@@ -14,6 +14,8 @@
  *   one    a worker tells that it was not run itself, or its process was stopped:
  * workers/starved.c.
  *
+ * Its ticks also look at this machine's clock: see clock_set.c.
+ *
  * Each time of standing still is a note in the history (LB_OP_STALL), and the judge takes it off
  * the waits: so a stored history is judged as the run was.
  *
@@ -63,7 +65,8 @@ int lb_watchdog_setup(struct lb_watchdog *watchdog, const struct lb_team *team,
     const struct lb_db *db = team->db;
     watchdog->team = team;
     watchdog->quiet_ns = quiet_ns(scenario);
-    if (control == NULL || team->history == NULL || !is_bounded(scenario) ||
+    watchdog->is_bounded = is_bounded(scenario);
+    if (control == NULL || team->history == NULL || !watchdog->is_bounded ||
         scenario->fault == LB_FAULT_BLOCKER || lb_fault_is(scenario->fault, LB_FAULT_IS_COMMANDED))
         return 0;
     if (db->probe_open != NULL) {
@@ -94,7 +97,7 @@ static void note(struct lb_watchdog *watchdog, uint64_t from_ns, uint64_t until_
 /* Notes stalls that workers report themselves. */
 static void note_starved(struct lb_watchdog *watchdog)
 {
-    for (uint32_t i = 0; i < watchdog->n_slots; i++) {
+    for (uint32_t i = 0; i < watchdog->n_slots && watchdog->is_bounded; i++) {
         _Atomic uint64_t *since = &watchdog->workers[i].starved_since_ns;
         uint64_t from_ns = atomic_load_explicit(since, memory_order_relaxed);
         if (from_ns != 0)
@@ -173,16 +176,18 @@ static void *watchdog_main(void *arg)
     struct lb_watchdog *watchdog = arg;
     uint64_t ask_ns = 0;
     watchdog->success_ns = watchdog->sound_ns = lb_now_ns();
+    lb_clock_watch_look(&watchdog->clock, &watchdog->log);
     while (!atomic_load(&watchdog->is_asked)) {
         uint32_t seen = lb_event_seen(&watchdog->ask);
         uint64_t due_ns = lb_now_ns() + TICK_NS;
         if (!atomic_load(&watchdog->is_asked))
             lb_event_wait(&watchdog->ask, seen, due_ns);
         uint64_t now_ns = lb_now_ns();
-        if (now_ns >= due_ns + LATE_NS) {
+        if (watchdog->is_bounded && now_ns >= due_ns + LATE_NS) {
             note(watchdog, due_ns, now_ns, LB_STALL_TICK);
             watchdog->success_ns = watchdog->sound_ns = now_ns;
         }
+        lb_clock_watch_look(&watchdog->clock, &watchdog->log);
         note_starved(watchdog);
         if (!watchdog->probes || now_ns < ask_ns || !is_suspicious(watchdog, now_ns) ||
             atomic_load(&watchdog->is_asked))
@@ -190,6 +195,7 @@ static void *watchdog_main(void *arg)
         ask_engine(watchdog);
         ask_ns = lb_now_ns() + PAUSE_NS;
     }
+    lb_clock_watch_look(&watchdog->clock, &watchdog->log);
     note_starved(watchdog);
     atomic_store(&watchdog->has_ended, true);
     return NULL;
@@ -199,7 +205,7 @@ int lb_watchdog_start(struct lb_watchdog *watchdog, struct lb_worker *workers, u
                       uint32_t log, struct lb_error *err)
 {
     const struct lb_team *team = watchdog->team;
-    if (team->history == NULL || !is_bounded(team->scenario))
+    if (team->history == NULL)
         return 0;
     const struct lb_conn_options options = {.role = "watchdog"};
     watchdog->workers = workers;

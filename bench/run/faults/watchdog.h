@@ -4,6 +4,7 @@
 #ifndef LB_WATCHDOG_H
 #define LB_WATCHDOG_H
 
+#include "clock_set.h"
 #include "team.h"
 
 struct lb_watchdog {
@@ -14,6 +15,8 @@ struct lb_watchdog {
     struct lb_waitable ask; /* signalled once it is to end */
     atomic_bool is_asked, has_ended;
     bool has_thread, probes;
+    bool is_bounded; /* waits have a bound: times of standing still are noted */
+    struct lb_clock_watch clock;
     pthread_t thread;
 
     pthread_mutex_t conn_lock; /* protects conn, the pointer, against a cancel */

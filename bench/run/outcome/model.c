@@ -62,7 +62,6 @@ struct lb_model lb_run_model(const struct lb_active_run *run, bool complete, uin
     if (strategy->is_pushed)
         lb_facts_doubt_due(&model, "some items were not claimed, and may still come: the protocol "
                                    "pushes them");
-    lb_clock_watch_doubt(&run->clock_watch, &model);
     return model;
 }
 

@@ -157,27 +157,26 @@ static bool is_parted(const struct lb_active_run *run, uint64_t n_lost)
 }
 
 /* A violation that a clock that was set may have caused is none, and the run shows nothing. */
-static void doubt_clock(struct lb_active_run *run, const struct lb_model *model)
+static void doubt_clock(struct lb_outcome *outcome)
 {
-    struct lb_outcome *outcome = run->outcome;
-    const struct lb_doubt *doubt = &model->doubts[LB_DOUBT_STEP];
+    const struct lb_clock_set *set = &outcome->judgement.measures.clock_set;
     struct lb_proof *proof = &outcome->proof;
-    bool is_timed =
-        run->request->scenario->shape == LB_LOCK && run->request->scenario->period_ns > 0;
+    char text[LB_CLOCK_SET_TEXT];
     bool is_doubted = false;
-    if (doubt->reason[0] == '\0')
+    if (set->n == 0)
         return;
+    lb_clock_set_text(set, outcome->start_ns, text);
     for (int g = 0; g < LB_GUARANTEES; g++)
         is_doubted |= outcome->judgement.findings[g].is_doubted &&
-                      strcmp(outcome->judgement.findings[g].reason, doubt->reason) == 0;
-    if (is_timed && proof->verdict == LB_V_VIOLATED) {
+                      strcmp(outcome->judgement.findings[g].reason, text) == 0;
+    if (proof->verdict == LB_V_VIOLATED) {
         proof->verdict = LB_V_NOT_TESTED;
-        snprintf(proof->text, sizeof proof->text, "not judged: %s", doubt->reason);
+        snprintf(proof->text, sizeof proof->text, "not judged: %s", text);
         is_doubted = true;
     }
     if (is_doubted && outcome->state == LB_RUN_COMPLETE) {
         outcome->state = LB_RUN_INVALID;
-        snprintf(outcome->reason, sizeof outcome->reason, "%s", doubt->reason);
+        snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
     }
 }
 
@@ -219,7 +218,7 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
         return rc;
     doubt_idle(outcome);
     prove(run, view);
-    doubt_clock(run, &model);
+    doubt_clock(outcome);
     /* An overlap seen by a rank's own clock may be too short to be certain in the joint history. */
     const enum lb_guarantee exclusion = model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE;
     bool is_timed = run->request->strategy->is_lease || run->request->scenario->recover_ns > 0;

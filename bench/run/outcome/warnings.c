@@ -98,10 +98,11 @@ static void warn_of_restarts(struct lb_active_run *run)
 
 static void warn_of_clocks(struct lb_active_run *run)
 {
-    char text[100];
-    if (lb_clock_watch_text(&run->clock_watch, text, sizeof text)[0] != '\0' &&
-        strstr(run->outcome->reason, text) == NULL)
-        warn(run->outcome, "%s: leases and limits ended early or late", text);
+    struct lb_outcome *outcome = run->outcome;
+    const struct lb_clock_set *set = &outcome->judgement.measures.clock_set;
+    char text[LB_CLOCK_SET_TEXT];
+    if (set->n > 0 && strcmp(lb_clock_set_text(set, outcome->start_ns, text), outcome->reason) != 0)
+        warn(outcome, "%s", text);
 }
 
 static void warn_of_sessions(struct lb_active_run *run)
@@ -154,7 +155,7 @@ static void warn_of_the_dead(const struct lb_active_run *run)
     const struct lb_finding *findings = outcome->judgement.findings;
     bool is_verdict = findings[LB_G_RECOVERY].verdict == LB_V_VIOLATED ||
                       findings[LB_G_NO_LOSS].verdict == LB_V_VIOLATED;
-    if (is_verdict || m->n_recovered >= m->n_deaths)
+    if (is_verdict || m->n_recovered >= m->n_deaths || m->clock_set.n > 0)
         return;
     bool can_recover = lb_strategy_has(&run->plan, LB_S_RECOVER), is_one = m->n_stuck == 1;
     if (m->n_stuck > 0)
@@ -195,6 +196,7 @@ static void warn_of_the_unended(const struct lb_active_run *run)
     const uint64_t n = answers[LB_REFUSED], n_all = n + answers[LB_OK];
     bool is_explained = run->request->scenario->fault != LB_FAULT_NONE ||
                         judgement->measures.n_taken_items > 0 ||
+                        judgement->measures.clock_set.n > 0 ||
                         judgement->findings[LB_G_NO_DUPLICATE].verdict == LB_V_VIOLATED;
     if (n == 0 || run->request->strategy->shape != LB_QUEUE || run->history == NULL || is_explained)
         return;
