@@ -576,17 +576,6 @@ static void tell_inside(const struct lb_testbed *testbed, struct lb_explored *ex
              drawn->table, drawn->column);
 }
 
-static struct lb_explored *new_explored(const struct lb_explore_plan *plan)
-{
-    struct lb_explored *explored = lb_calloc(1, sizeof *explored);
-    snprintf(explored->strategy, sizeof explored->strategy, "%s", plan->strategy->name);
-    snprintf(explored->engine, sizeof explored->engine, "%s", plan->target->db->name);
-    snprintf(explored->target, sizeof explored->target, "%s", plan->target->label);
-    explored->workers = plan->workers;
-    explored->rounds = plan->rounds;
-    return explored;
-}
-
 static int explore(struct lb_testbed *testbed, const struct lb_explore_plan *plan,
                    struct lb_explored *explored, struct lb_error *err)
 {
@@ -646,7 +635,12 @@ static void name_lost_server(struct lb_testbed *testbed, struct lb_error *err)
 int lb_explore(const struct lb_explore_plan *plan, struct lb_explored **ret, struct lb_error *err)
 {
     struct lb_testbed *testbed = lb_calloc(1, sizeof *testbed);
-    struct lb_explored *explored = new_explored(plan);
+    struct lb_explored *explored = lb_calloc(1, sizeof *explored);
+    snprintf(explored->strategy, sizeof explored->strategy, "%s", plan->strategy->name);
+    snprintf(explored->engine, sizeof explored->engine, "%s", plan->target->db->name);
+    snprintf(explored->target, sizeof explored->target, "%s", plan->target->label);
+    explored->workers = plan->workers;
+    explored->rounds = plan->rounds;
     uint64_t start_ns = lb_now_ns();
     bound_statements(testbed, plan->time_ns > 0 ? start_ns + OPENING_NS + plan->time_ns : 0);
     int r = lb_testbed_open(testbed, plan, err);

@@ -301,10 +301,8 @@ static uint32_t testbed_enabled(void *arg)
 static bool testbed_finished(void *arg)
 {
     const struct lb_testbed *testbed = arg;
-    for (uint32_t i = 0; i < testbed->n_tasks; i++)
-        if (testbed->tasks[i].state != LB_TASK_FINISHED)
-            return false;
-    return true;
+    return !anyone(testbed, LB_TASK_STANDS) && !anyone(testbed, LB_TASK_RUNS) &&
+           !anyone(testbed, LB_TASK_BLOCKED);
 }
 
 static uint32_t testbed_holders(void *arg)
