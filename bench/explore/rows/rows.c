@@ -338,16 +338,6 @@ static void make_queries(struct opening *opening)
         rules->fine = 0;
 }
 
-static int read_catalogue(struct opening *opening, struct lb_error *err)
-{
-    int r = lb_reset_query(opening->reset, odd_sql, take_odd, opening, err);
-    if (r == 0)
-        r = lb_reset_query(opening->reset, keys_sql, take_key, opening, err);
-    if (r == 0)
-        r = lb_reset_query(opening->reset, numbers_sql, take_numbers, opening, err);
-    return r;
-}
-
 int lb_row_rules_open(struct lb_row_rules *rules, struct lb_reset *reset,
                       const struct lb_tables *tables, const struct lb_program *program,
                       uint32_t played, uint32_t batch, struct lb_error *err)
@@ -355,7 +345,11 @@ int lb_row_rules_open(struct lb_row_rules *rules, struct lb_reset *reset,
     struct opening opening = {.rules = rules, .tables = tables, .reset = reset};
     *rules = (struct lb_row_rules){
         .statements = lb_calloc(program->n_statements + 1, sizeof *rules->statements)};
-    int r = read_catalogue(&opening, err);
+    int r = lb_reset_query(reset, odd_sql, take_odd, &opening, err);
+    if (r == 0)
+        r = lb_reset_query(reset, keys_sql, take_key, &opening, err);
+    if (r == 0)
+        r = lb_reset_query(reset, numbers_sql, take_numbers, &opening, err);
     if (r != 0)
         return r;
     run(&opening, "SET enable_indexscan = off; SET enable_bitmapscan = off; "
