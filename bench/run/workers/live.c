@@ -65,10 +65,8 @@ void lb_live_free(struct lb_live *live)
 {
     if (live == NULL)
         return;
-    if (live->items != NULL)
-        lb_shared_free(live->items, LB_WATCHED_ITEMS * sizeof *live->items);
-    if (live->tallies != NULL)
-        lb_shared_free(live->tallies, live->n_workers * sizeof *live->tallies);
+    lb_shared_free(live->items, LB_WATCHED_ITEMS * sizeof *live->items);
+    lb_shared_free(live->tallies, live->n_workers * sizeof *live->tallies);
     lb_shared_free(live, live->size);
 }
 
