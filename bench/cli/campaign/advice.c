@@ -76,15 +76,15 @@ static bool breaks_alone(const struct lb_outlook *o, const struct lb_report *rep
 static struct lb_advice advise_line(const struct lb_outlook *o)
 {
     if (!o->features.has_enqueue)
-        return (struct lb_advice){
-            .quotes = {&o->begin},
-            .text = "nothing remembers who asked first: add a section enqueue that puts each "
-                    "waiter into a line, and let acquire grant it to the first of the line only"};
-    return (struct lb_advice){
-        .quotes = {&o->enqueue, &o->begin},
-        .text = "acquire must grant it only if no smaller number waits, and numbers must commit in "
-                "the order in which they are drawn, or a later number that commits first sees none "
-                "ahead: lock the line (SELECT ... FOR UPDATE, tx=one) before enqueue draws one"};
+        return LB_ADVICE(
+            "nothing remembers who asked first: add a section enqueue that puts each waiter into a "
+            "line, and let acquire grant it to the first of the line only",
+            &o->begin);
+    return LB_ADVICE(
+        "acquire must grant it only if no smaller number waits, and numbers must commit in the "
+        "order in which they are drawn, or a later number that commits first sees none ahead: lock "
+        "the line (SELECT ... FOR UPDATE, tx=one) before enqueue draws one",
+        &o->enqueue, &o->begin);
 }
 
 static struct lb_advice advise_order(const struct lb_outlook *o, const struct lb_report *report,
@@ -92,30 +92,26 @@ static struct lb_advice advise_order(const struct lb_outlook *o, const struct lb
 {
     const struct lb_features *f = &o->features;
     if (!f->has_order)
-        return (struct lb_advice){
-            .quotes = {&o->begin},
-            .text = "claim takes what the engine happens to find first: ORDER BY the number or "
-                    "time that put gives to each item"};
+        return LB_ADVICE("claim takes what the engine happens to find first: ORDER BY the number "
+                         "or time that put gives to each item",
+                         &o->begin);
     if (breaks_alone(o, report, LB_G_FIFO))
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->put},
-            .text = "claim's ORDER BY is not the order in which items are put: order by a number "
-                    "(not by a text, where 10 comes before 9) or time that put gives, ascending"};
+        return LB_ADVICE(
+            "claim's ORDER BY is not the order in which items are put: order by a number (not by a "
+            "text, where 10 comes before 9) or time that put gives, ascending",
+            &o->begin, &o->put);
     if (cell->scenario.tx_pause_ns > 0)
-        return (struct lb_advice){
-            .quotes = {&o->put, &o->begin},
-            .text = "a number is drawn before its transaction commits, and a later one that "
-                    "commits first is claimed first: let puts draw and commit one after the other "
-                    "(a lock around them), or do not promise fifo"};
+        return LB_ADVICE("a number is drawn before its transaction commits, and a later one that "
+                         "commits first is claimed first: let puts draw and commit one after the "
+                         "other (a lock around them), or do not promise fifo",
+                         &o->put, &o->begin);
     if (f->skips_locked)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end},
-            .text = "SKIP LOCKED goes past an item that another claim has locked, and may let go "
-                    "of again: where the order has to hold, let claims wait for each other"};
-    return (struct lb_advice){
-        .quotes = {&o->begin, &o->put},
-        .text = "claim must take the first of all items put: order by the number that put gives, "
-                "and let claims, and puts, come one after the other"};
+        return LB_ADVICE("SKIP LOCKED goes past an item that another claim has locked, and may let "
+                         "go of again: where the order has to hold, let claims wait for each other",
+                         &o->begin, &o->begin_end);
+    return LB_ADVICE("claim must take the first of all items put: order by the number that put "
+                     "gives, and let claims, and puts, come one after the other",
+                     &o->begin, &o->put);
 }
 
 /* True if a guarantee was broken in runs, and no worker was granted anything in any of them. */
@@ -174,23 +170,21 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
                                     const struct lb_cell *cell)
 {
     if (is_never_granted(o, report, LB_G_NO_LOSS))
-        return (struct lb_advice){
-            .quotes = {&o->put, &o->begin},
-            .text = "claim never finds the items that put writes: ask for the values that put, and "
-                    "the defaults of the table, leave in each column (one that starts as NULL is "
-                    "never = or <= anything, and NOT of that is not true either)"};
+        return LB_ADVICE(
+            "claim never finds the items that put writes: ask for the values that put, and the "
+            "defaults of the table, leave in each column (one that starts as NULL is never = or <= "
+            "anything, and NOT of that is not true either)",
+            &o->put, &o->begin);
     bool comes_back = cell->scenario.free_share > 0 || cell->scenario.fault == LB_FAULT_POISON;
     if (!cell->is_explored && (comes_back || cell->scenario.error > 0) && o->back.line != 0)
-        return (struct lb_advice){.quotes = {cell->scenario.error > 0 ? &o->error : NULL,
-                                             comes_back || o->error.line == 0 ? &o->back : NULL,
-                                             comes_back ? &o->retry : NULL, &o->begin},
-                                  .text =
-                                      "an item that is given back is not found again: claim must "
-                                      "look for the values that free, retry or error leaves, by "
-                                      "the state of the item and not by a position that has gone "
-                                      "on (or the position must go back)"};
+        return LB_ADVICE("an item that is given back is not found again: claim must look for the "
+                         "values that free, retry or error leaves, by the state of the item and "
+                         "not by a position that has gone on (or the position must go back)",
+                         cell->scenario.error > 0 ? &o->error : NULL,
+                         comes_back || o->error.line == 0 ? &o->back : NULL,
+                         comes_back ? &o->retry : NULL, &o->begin);
     if (o->features.put_overwrites)
-        return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
+        return LB_ADVICE(overwriting, &o->put);
     struct lb_advice advice = lb_advise_back(o, LB_G_NO_LOSS, cell);
     if (advice.text == NULL)
         advice = lb_advise_end(o, cell, LB_G_NO_LOSS);
@@ -199,26 +193,24 @@ static struct lb_advice advise_loss(const struct lb_outlook *o, const struct lb_
     if (dies_between(o, cell))
         return advise_death(o);
     if (cell->is_explored && cell->explored.putters == 1)
-        return (struct lb_advice){
-            .quotes = {&o->put, &o->end},
-            .text =
-                o->features.puts_apart
-                    ? "put commits several times, and others use the state in between: put an item "
-                      "in one transaction (tx=one)"
-                    : "put depends on a row that it has read, and that changes before its own rows "
-                      "can be seen: let it lock the row that it looks at first (SELECT ... FOR "
-                      "UPDATE), so that who ends an item waits for the put, and finds it"};
+        return LB_ADVICE(
+            o->features.puts_apart
+                ? "put commits several times, and others use the state in between: put an item in "
+                  "one transaction (tx=one)"
+                : "put depends on a row that it has read, and that changes before its own rows can "
+                  "be seen: let it lock the row that it looks at first (SELECT ... FOR UPDATE), so "
+                  "that who ends an item waits for the put, and finds it",
+            &o->put, &o->end);
     if (cell->is_explored ? cell->explored.putters > 1 : cell->scenario.producers > 0)
-        return (struct lb_advice){
-            .quotes = {&o->put, &o->begin, &o->begin_end},
-            .text =
-                "an item is not found: a put may commit after one with a larger number, so claim "
-                "must look for all that is ready, and not only behind its last number"};
-    return (struct lb_advice){
-        .quotes = {&o->begin, &o->begin_end, &o->end},
-        .text = "no claim finds the item any more: let the statement that takes items return each "
-                "of them, and the statements that end a claim name its own item alone; and where "
-                "an item waits for others, let one statement count the end of each (n = n + 1)"};
+        return LB_ADVICE(
+            "an item is not found: a put may commit after one with a larger number, so claim must "
+            "look for all that is ready, and not only behind its last number",
+            &o->put, &o->begin, &o->begin_end);
+    return LB_ADVICE(
+        "no claim finds the item any more: let the statement that takes items return each of them, "
+        "and the statements that end a claim name its own item alone; and where an item waits for "
+        "others, let one statement count the end of each (n = n + 1)",
+        &o->begin, &o->begin_end, &o->end);
 }
 
 /* --- holds and claims --- */
@@ -253,11 +245,10 @@ static bool is_renewed(const struct lb_cell *cell)
 
 static struct lb_advice advise_heartbeat(const struct lb_outlook *o)
 {
-    return (struct lb_advice){
-        .quotes = {&o->beat, &o->recover, &o->sweep},
-        .text = "free only what a process has that was not heard of for the limit: let recover go "
-                "by the time that heartbeat writes and not by that of the claim, and sweep by who "
-                "is alive and not by the machine"};
+    return LB_ADVICE("free only what a process has that was not heard of for the limit: let "
+                     "recover go by the time that heartbeat writes and not by that of the claim, "
+                     "and sweep by who is alive and not by the machine",
+                     &o->beat, &o->recover, &o->sweep);
 }
 
 static struct lb_advice advise_renewal(const struct lb_outlook *o, const struct lb_cell *cell)
@@ -289,10 +280,9 @@ static struct lb_advice advise_renewal(const struct lb_outlook *o, const struct 
 /* What an operator frees, or does not. */
 static struct lb_advice advise_recover(const struct lb_outlook *o)
 {
-    return (struct lb_advice){.quotes = {&o->begin, &o->recover},
-                              .text =
-                                  "let recover use the time of the hold, written by acquire itself "
-                                  "(and by renew): it must free only holds older than its limit"};
+    return LB_ADVICE("let recover use the time of the hold, written by acquire itself (and by "
+                     "renew): it must free only holds older than its limit",
+                     &o->begin, &o->recover);
 }
 
 /* All workers' clocks agreed, and were not the server's. */
@@ -305,21 +295,20 @@ static bool are_clocks_apart(const struct lb_cell *cell)
 
 static struct lb_advice advise_clocks(const struct lb_outlook *o)
 {
-    return (struct lb_advice){
-        .quotes = {&o->by_worker, &o->by_server},
-        .text = "a time that one clock wrote is compared with another: write and compare each time "
-                "by one clock, best the server's (clock_timestamp(), SYSDATE(6), "
-                "julianday('now')), which all workers share; :now is the worker's own"};
+    return LB_ADVICE("a time that one clock wrote is compared with another: write and compare each "
+                     "time by one clock, best the server's (clock_timestamp(), SYSDATE(6), "
+                     "julianday('now')), which all workers share; :now is the worker's own",
+                     &o->by_worker, &o->by_server);
 }
 
 static struct lb_advice advise_lock_recovery(const struct lb_outlook *o, const struct lb_cell *cell)
 {
     const struct lb_features *f = &o->features;
     if (f->lease == NULL && !f->is_session_bound)
-        return (struct lb_advice){
-            .quotes = {&o->begin},
-            .text = "nothing ends what a dead holder has: store until when a hold lasts and let "
-                    "acquire take over what is past, or keep the hold in its session (tx=hold)"};
+        return LB_ADVICE(
+            "nothing ends what a dead holder has: store until when a hold lasts and let acquire "
+            "take over what is past, or keep the hold in its session (tx=hold)",
+            &o->begin);
     if (dies_between(o, cell))
         return advise_death(o);
     if (f->lease != NULL && f->ends_by_recover)
@@ -327,24 +316,21 @@ static struct lb_advice advise_lock_recovery(const struct lb_outlook *o, const s
     if (is_renewed(cell))
         return advise_renewal(o, cell);
     if (f->lease != NULL)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end},
-            .text = "acquire has to take over what is past: let its condition ask for the time "
-                    "that the last grant (or renewal) wrote, and let that be no more than a lease "
-                    "ahead"};
-    return (struct lb_advice){
-        .quotes = {&o->begin, &o->begin_end},
-        .text = "what a dead holder's session had is free, and acquire is still refused: let it "
-                "ask for nothing that a dead holder leaves committed"};
+        return LB_ADVICE(
+            "acquire has to take over what is past: let its condition ask for the time that the "
+            "last grant (or renewal) wrote, and let that be no more than a lease ahead",
+            &o->begin, &o->begin_end);
+    return LB_ADVICE("what a dead holder's session had is free, and acquire is still refused: let "
+                     "it ask for nothing that a dead holder leaves committed",
+                     &o->begin, &o->begin_end);
 }
 
 static struct lb_advice advise_two_locks(const struct lb_outlook *o)
 {
-    return (struct lb_advice){
-        .quotes = {&o->end, &o->end_last, &o->begin, &o->begin_end},
-        .text = "with two locks at once, the end of one hold ends another, or acquire grants "
-                "another lock: let each statement name its own lock (AND name = :resource, and one "
-                "unlock of that key, not of all)"};
+    return LB_ADVICE("with two locks at once, the end of one hold ends another, or acquire grants "
+                     "another lock: let each statement name its own lock (AND name = :resource, "
+                     "and one unlock of that key, not of all)",
+                     &o->end, &o->end_last, &o->begin, &o->begin_end);
 }
 
 /* Advice on two holders at once, by the explored steps. */
@@ -354,23 +340,21 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
     if (cell->is_explored && cell->explored.rescuers > 0 && cell->explored.renewals == 0)
         return advise_recover(o);
     if (cell->is_explored && cell->explored.rounds > 1 && o->end_last.line != 0)
-        return (struct lb_advice){
-            .quotes = {&o->end, &o->end_last},
-            .text = "release looks whose the hold is in one statement, and ends it in another: in "
-                    "between the lease can end, and another worker's hold is ended. Ask in the "
-                    "statement that writes: AND holder = :worker, or better AND token = :token"};
+        return LB_ADVICE(
+            "release looks whose the hold is in one statement, and ends it in another: in between "
+            "the lease can end, and another worker's hold is ended. Ask in the statement that "
+            "writes: AND holder = :worker, or better AND token = :token",
+            &o->end, &o->end_last);
     if (strcmp(cell->scenario.name, "blocker") == 0)
-        return (struct lb_advice){
-            .quotes = {&o->clock},
-            .text =
-                "what a statement sets, and the values it inserts, are computed before it waits "
-                "for the row, and so was the lease's end: its holder begins with the rest of it, "
-                "which may be nothing. Lock the row first, by a statement of its own (tx=one, "
-                "SELECT ... FOR UPDATE), and ask for the time in the one behind it "
-                "(clock_timestamp(), SYSDATE(6)); or do not wait (SKIP LOCKED, NOWAIT); or return "
-                "left_ms, how much is left, and let who has nothing left try again. Nobody is "
-                "fooled who counts the lease from before asking, and stops then: if all your "
-                "holders do, this finding does not concern them"};
+        return LB_ADVICE(
+            "what a statement sets, and the values it inserts, are computed before it waits for "
+            "the row, and so was the lease's end: its holder begins with the rest of it, which may "
+            "be nothing. Lock the row first, by a statement of its own (tx=one, SELECT ... FOR "
+            "UPDATE), and ask for the time in the one behind it (clock_timestamp(), SYSDATE(6)); "
+            "or do not wait (SKIP LOCKED, NOWAIT); or return left_ms, how much is left, and let "
+            "who has nothing left try again. Nobody is fooled who counts the lease from before "
+            "asking, and stops then: if all your holders do, this finding does not concern them",
+            &o->clock);
     if (is_renewed(cell))
         return advise_renewal(o, cell);
     bool no_time = cell->is_explored && cell->explored.ticks == 0 && cell->explored.deaths == 0;
@@ -379,41 +363,37 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
     if (cell->is_explored && cell->explored.resources > 1)
         return advise_two_locks(o);
     if (no_time && o->begin_end.line == 0)
-        return (struct lb_advice){
-            .quotes = {&o->begin},
-            .text = "acquire itself lets a second one in while the first one holds: let the "
-                    "statement that writes check that no other worker holds it, by a unique name"};
+        return LB_ADVICE(
+            "acquire itself lets a second one in while the first one holds: let the statement that "
+            "writes check that no other worker holds it, by a unique name",
+            &o->begin);
     if (!no_time && f->lease != NULL && o->unasked.line != 0)
         return advise_unasked(o);
     if (f->lease != NULL && f->ends_by_recover && f->is_one_commit)
         return advise_recover(o);
     if (o->begin_end.line != 0)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end},
-            .text =
-                "the first statement's result may be outdated when the last one writes: let the "
-                "writing statement check itself (WHERE ... IS NULL) and look at how many rows it "
-                "changed, or lock what is read (tx=one, FOR UPDATE)"};
+        return LB_ADVICE("the first statement's result may be outdated when the last one writes: "
+                         "let the writing statement check itself (WHERE ... IS NULL) and look at "
+                         "how many rows it changed, or lock what is read (tx=one, FOR UPDATE)",
+                         &o->begin, &o->begin_end);
     if (f->lease != NULL)
-        return (struct lb_advice){
-            .quotes = {&o->begin},
-            .text =
-                "acquire takes over what is not past yet: let the statement that writes compare "
-                "the lease's end with the time, and let the end be a lease ahead of that time"};
-    return (struct lb_advice){.quotes = {&o->begin, &o->end},
-                              .text = "what acquire locks, or marks, must last until the release: "
-                                      "in one session and transaction (tx=hold, session=keep), or "
-                                      "in a row that only its holder frees"};
+        return LB_ADVICE(
+            "acquire takes over what is not past yet: let the statement that writes compare the "
+            "lease's end with the time, and let the end be a lease ahead of that time",
+            &o->begin);
+    return LB_ADVICE(
+        "what acquire locks, or marks, must last until the release: in one session and transaction "
+        "(tx=hold, session=keep), or in a row that only its holder frees",
+        &o->begin, &o->end);
 }
 
 static struct lb_advice advise_permits(const struct lb_outlook *o)
 {
-    return (struct lb_advice){
-        .quotes = {&o->begin, &o->begin_end, &o->unasked},
-        .text = "change the count only together with the row of a holder, in one transaction, "
-                "and only if that row was there: a worker that takes over an expired hold gives "
-                "its permit back once, and the late release finds no row and changes nothing; or "
-                "store no count, and count the holders"};
+    return LB_ADVICE("change the count only together with the row of a holder, in one transaction, "
+                     "and only if that row was there: a worker that takes over an expired hold "
+                     "gives its permit back once, and the late release finds no row and changes "
+                     "nothing; or store no count, and count the holders",
+                     &o->begin, &o->begin_end, &o->unasked);
 }
 
 /* A waiter that gave up has removed the place of another worker. */
@@ -435,19 +415,17 @@ static struct lb_advice advise_lock(const struct lb_outlook *o, const struct lb_
 {
     if (is_cancelled(o, guarantee, cell) && o->enqueue.line != 0 && guarantee != LB_G_PROGRESS &&
         strcmp(o->leave_line.text, o->end.text) == 0)
-        return (struct lb_advice){
-            .quotes = {&o->enqueue, &o->begin},
-            .text = "after one has left the line, enqueue draws a place that another has, or that "
-                    "is before another's: count the numbers up in a row that stays"};
+        return LB_ADVICE("after one has left the line, enqueue draws a place that another has, or "
+                         "that is before another's: count the numbers up in a row that stays",
+                         &o->enqueue, &o->begin);
     if (is_cancelled(o, guarantee, cell))
-        return (struct lb_advice){
-            .quotes = {o->cancel.line != 0 ? &o->cancel : &o->leave_line},
-            .text = o->cancel.line != 0
-                        ? "cancel removes the place, or the hold, of another worker: let it delete "
-                          "the row of its own caller only, AND worker = :worker or AND n = :ticket"
-                        : "cancel changes something else than its caller's place in the line: let "
-                          "it delete that row, only that, and give back nothing that was not "
-                          "granted"};
+        return LB_ADVICE(
+            o->cancel.line != 0
+                ? "cancel removes the place, or the hold, of another worker: let it delete the row "
+                  "of its own caller only, AND worker = :worker or AND n = :ticket"
+                : "cancel changes something else than its caller's place in the line: let it "
+                  "delete that row, only that, and give back nothing that was not granted",
+            o->cancel.line != 0 ? &o->cancel : &o->leave_line);
     switch (guarantee) {
     case LB_G_FENCED:
         return advise_fenced(o);
@@ -478,30 +456,26 @@ static struct lb_advice advise_done(const struct lb_outlook *o, const struct lb_
 {
     const struct lb_features *f = &o->features;
     if (was_recovered && f->recovers_apart)
-        return (struct lb_advice){
-            .quotes = {&o->recover_first, &o->recover, &o->end},
-            .text = "recover finds items in one statement and puts them back in another, and an "
-                    "item that is completed in between comes back: do both in one statement, or "
-                    "in one transaction that locks the items first (tx=one, FOR UPDATE), or let "
-                    "the statement that writes ask again for the state"};
+        return LB_ADVICE("recover finds items in one statement and puts them back in another, and "
+                         "an item that is completed in between comes back: do both in one "
+                         "statement, or in one transaction that locks the items first (tx=one, FOR "
+                         "UPDATE), or let the statement that writes ask again for the state",
+                         &o->recover_first, &o->recover, &o->end);
     if (was_recovered)
-        return (struct lb_advice){
-            .quotes = {&o->recover, &o->end},
-            .text = "recover puts back an item that is done: let it ask for the state that claim "
-                    "writes, and let complete change that state"};
+        return LB_ADVICE("recover puts back an item that is done: let it ask for the state that "
+                         "claim writes, and let complete change that state",
+                         &o->recover, &o->end);
     if (f->put_overwrites)
-        return (struct lb_advice){.quotes = {&o->put}, .text = overwriting};
+        return LB_ADVICE(overwriting, &o->put);
     if (f->has_period)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end, &o->end},
-            .text = "claim takes an item that is done before it is due again: let it ask for the "
-                    "state and for the time at which the item is due"};
+        return LB_ADVICE("claim takes an item that is done before it is due again: let it ask for "
+                         "the state and for the time at which the item is due",
+                         &o->begin, &o->begin_end, &o->end);
     if (cell->scenario.rounds > 1 && o->operator.line != 0)
         return lb_advise_operator(o);
-    return (struct lb_advice){
-        .quotes = {&o->begin, &o->begin_end, &o->end},
-        .text = "claim takes an item that is done: let complete delete it, or write a state that "
-                "claim does not ask for"};
+    return LB_ADVICE("claim takes an item that is done: let complete delete it, or write a state "
+                     "that claim does not ask for",
+                     &o->begin, &o->begin_end, &o->end);
 }
 
 static const char parted_claim[] =
@@ -529,17 +503,15 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
     const struct lb_features *f = &o->features;
     bool was_recovered = lb_advice_shows(cell, LB_G_NO_DUPLICATE, LB_OP_RECOVER);
     if (is_done_meanwhile(cell) && !f->is_one_commit && !was_recovered)
-        return (struct lb_advice){.quotes = {&o->begin, &o->begin_end, &o->end},
-                                  .text = parted_claim};
+        return LB_ADVICE(parted_claim, &o->begin, &o->begin_end, &o->end);
     if (lb_advice_shows(cell, LB_G_NO_DUPLICATE, LB_OP_COMPLETE))
         return advise_done(o, cell, was_recovered);
     if (f->has_renew && is_renewed(cell))
         return advise_renewal(o, cell);
     if (cell->is_explored && cell->explored.leaves)
-        return (struct lb_advice){.quotes = {&o->leave, &o->recover},
-                                  .text = "a process that ends in order also signs off others, and "
-                                          "their items are freed: let "
-                                          "unregister remove the row of its own process only"};
+        return LB_ADVICE("a process that ends in order also signs off others, and their items are "
+                         "freed: let unregister remove the row of its own process only",
+                         &o->leave, &o->recover);
     if (cell->is_explored && cell->explored.errors &&
         o->operator.line != 0 &&(cell->explored.rounds > 1 || !f->has_error))
         return lb_advise_operator(o);
@@ -549,35 +521,32 @@ static struct lb_advice advise_duplicate(const struct lb_outlook *o, const struc
     if (advice.text != NULL)
         return advice;
     if (f->has_sweep && cell->is_explored && cell->explored.rescuers == 0)
-        return (struct lb_advice){.quotes = {&o->sweep, &o->begin}, .text = sweeping};
+        return LB_ADVICE(sweeping, &o->sweep, &o->begin);
     if (!f->is_one_commit)
-        return (struct lb_advice){.quotes = {&o->begin, &o->begin_end}, .text = parted_claim};
+        return LB_ADVICE(parted_claim, &o->begin, &o->begin_end);
     if (f->has_beat && (was_recovered || !cell->is_explored))
         return advise_heartbeat(o);
     if (f->has_recover && was_recovered)
-        return (struct lb_advice){.quotes = {&o->begin, &o->recover},
-                                  .text = "let recover take only claims older than its limit, by "
-                                          "the time that the claim itself wrote"};
+        return LB_ADVICE("let recover take only claims older than its limit, by the time that the "
+                         "claim itself wrote",
+                         &o->begin, &o->recover);
     if (f->has_sweep && !cell->is_explored)
-        return (struct lb_advice){.quotes = {&o->begin, &o->sweep}, .text = sweeping};
+        return LB_ADVICE(sweeping, &o->begin, &o->sweep);
     if (o->begin_end.line == 0)
-        return (struct lb_advice){
-            .quotes = {&o->begin},
-            .text = "claim itself takes what another has in hand: let the statement that marks "
-                    "an item ask, once it has the row, that it is free or its time is over, and "
-                    "let no two workers have one name"};
+        return LB_ADVICE("claim itself takes what another has in hand: let the statement that "
+                         "marks an item ask, once it has the row, that it is free or its time is "
+                         "over, and let no two workers have one name",
+                         &o->begin);
     if (!f->begin_writes && !f->is_session_bound)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end},
-            .text =
-                "nothing that claim writes keeps a second worker from the same items: mark them "
-                "as taken in the statement, or the transaction, that selects them, or let only "
-                "one worker have the name under which they are handed out"};
-    return (struct lb_advice){
-        .quotes = {&o->begin, &o->begin_end},
-        .text = "the selected item is not locked, or is selected anew after a wait: select it FOR "
-                "UPDATE (SKIP LOCKED) in the transaction that marks it, or let the statement that "
-                "marks it ask that it is free"};
+        return LB_ADVICE(
+            "nothing that claim writes keeps a second worker from the same items: mark them as "
+            "taken in the statement, or the transaction, that selects them, or let only one worker "
+            "have the name under which they are handed out",
+            &o->begin, &o->begin_end);
+    return LB_ADVICE("the selected item is not locked, or is selected anew after a wait: select it "
+                     "FOR UPDATE (SKIP LOCKED) in the transaction that marks it, or let the "
+                     "statement that marks it ask that it is free",
+                     &o->begin, &o->begin_end);
 }
 
 static struct lb_advice advise_queue_recovery(const struct lb_outlook *o,
@@ -588,44 +557,39 @@ static struct lb_advice advise_queue_recovery(const struct lb_outlook *o,
     if (advice.text != NULL && cell->is_explored && cell->explored.deaths > 0)
         return advice;
     if (cell->is_explored && cell->explored.batch > 1)
-        return (struct lb_advice){
-            .quotes = {&o->end, &o->end_last, &o->recover},
-            .text = "a worker ends one of its items and dies, and another does not come back: let "
-                    "complete name its own item alone (AND id = :id)"};
+        return LB_ADVICE("a worker ends one of its items and dies, and another does not come back: "
+                         "let complete name its own item alone (AND id = :id)",
+                         &o->end, &o->end_last, &o->recover);
     if (f->has_beat)
-        return (struct lb_advice){
-            .quotes = {&o->beat, &o->recover},
-            .text = "a dead process's items must come back: let each process beat for itself "
-                    "alone, and let recover find also the items of a process without a row"};
+        return LB_ADVICE("a dead process's items must come back: let each process beat for itself "
+                         "alone, and let recover find also the items of a process without a row",
+                         &o->beat, &o->recover);
     if (f->lease != NULL && !f->has_recover)
-        return (struct lb_advice){.quotes = {&o->begin},
-                                  .text = "a dead worker's items must be claimed again when the "
-                                          "lease is over: let claim check that time"};
+        return LB_ADVICE("a dead worker's items must be claimed again when the lease is over: let "
+                         "claim check that time",
+                         &o->begin);
     if (!f->has_recover)
-        return (struct lb_advice){.quotes = {&o->begin},
-                                  .text = "nothing brings back what the dead have claimed: add a "
-                                          "section recover, or let claims be leases"};
+        return LB_ADVICE("nothing brings back what the dead have claimed: add a section recover, "
+                         "or let claims be leases",
+                         &o->begin);
     if (dies_between(o, cell))
         return advise_death(o);
-    return (struct lb_advice){
-        .quotes = {&o->recover, &o->begin,
-                   lb_advice_shows(cell, LB_G_RECOVERY, LB_OP_FREE) ? &o->free : NULL},
-        .text = "recover does not find all items of dead workers: let it look for every state in "
-                "which a claim, or its end, leaves an item, also where no owner, process or "
-                "time is written"};
+    return LB_ADVICE(
+        "recover does not find all items of dead workers: let it look for every state in which a "
+        "claim, or its end, leaves an item, also where no owner, process or time is written",
+        &o->recover, &o->begin, lb_advice_shows(cell, LB_G_RECOVERY, LB_OP_FREE) ? &o->free : NULL);
 }
 
 static struct lb_advice advise_bounded(const struct lb_outlook *o)
 {
     if (!o->features.has_limit && !o->features.takes_many)
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end},
-            .text = "claim marks all that is ready: let it take no more than requested (LIMIT :n)"};
-    return (struct lb_advice){
-        .quotes = {&o->begin, &o->begin_end},
-        .text = "a sub-select with LIMIT, behind IN or FROM, may be run once for each row: select "
-                "in a WITH query, which is run once, or write = (SELECT ... LIMIT 1), or = ANY "
-                "(ARRAY (SELECT ... LIMIT :n))"};
+        return LB_ADVICE(
+            "claim marks all that is ready: let it take no more than requested (LIMIT :n)",
+            &o->begin, &o->begin_end);
+    return LB_ADVICE("a sub-select with LIMIT, behind IN or FROM, may be run once for each row: "
+                     "select in a WITH query, which is run once, or write = (SELECT ... LIMIT 1), "
+                     "or = ANY (ARRAY (SELECT ... LIMIT :n))",
+                     &o->begin, &o->begin_end);
 }
 
 /* Two items of a group in one claim: nothing was given back before. */
@@ -634,6 +598,49 @@ static bool takes_group_twice(const struct lb_cell *cell)
     return cell->is_explored && cell->explored.batch > 1 &&
            !lb_advice_shows(cell, LB_G_GROUP_EXCLUSIVE, LB_OP_FREE) &&
            !lb_advice_shows(cell, LB_G_GROUP_EXCLUSIVE, LB_OP_ERROR);
+}
+
+/* On the guarantees about attributes of items: keys, tenants, priorities, unique keys, and rates.
+ */
+static struct lb_advice advise_attribute(const struct lb_outlook *o, enum lb_guarantee guarantee)
+{
+    switch (guarantee) {
+    case LB_G_ATTEMPTS:
+        return LB_ADVICE("count each attempt in the statement that claims, so that a dead worker's "
+                         "counts as well, and let claim, retry and recover all refuse an item that "
+                         "has had its number of attempts",
+                         &o->begin, &o->back, &o->retry, &o->recover);
+    case LB_G_UNIQUE:
+        return LB_ADVICE("two puts that do not see each other add two items of one key: let a "
+                         "unique index on the key of unfinished items refuse the second. Or a put "
+                         "is refused without an item: believe a refusal only if the other item is "
+                         "committed, and let each end of an item, also an error, free its key",
+                         &o->unique_index, &o->put, &o->end, &o->error);
+    case LB_G_PRIORITY:
+        return LB_ADVICE(
+            "order by the priority first, and lock only those that are claimed. Where a row says "
+            "how urgent the first item is, write it in the item's transaction",
+            &o->begin, &o->put);
+    case LB_G_RATE:
+        return LB_ADVICE("let a claim lock one row, and then count the last T: two windows side by "
+                         "side let twice as many begin, and so do a full bucket and its refill",
+                         &o->begin);
+    case LB_G_SHARE:
+        return LB_ADVICE("a tenant with many items is served more often, or an order of the "
+                         "tenants keeps some waiting: let each claim look at the first item of "
+                         "every tenant, take that of the tenant that was served the longest time "
+                         "ago, and note the turn in the same transaction",
+                         &o->begin, &o->put);
+    case LB_G_KEY_LIMIT:
+        return LB_ADVICE(
+            "two claims take the last place of a key together: let a claim lock a row of the key "
+            "before it counts, or take the place with an UPDATE with the limit as condition. Or "
+            "another worker's place is given back: let an end that changes no item give back "
+            "nothing, and each end a place of its own key",
+            &o->begin, &o->begin_end, &o->end);
+    default:
+        return (struct lb_advice){.text = NULL};
+    }
 }
 
 static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb_report *report,
@@ -659,25 +666,23 @@ static struct lb_advice advise_queue(const struct lb_outlook *o, const struct lb
     case LB_G_BOUNDED_CLAIM:
         return advise_bounded(o);
     case LB_G_ONCE:
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->recover},
-            .text = "an item that was claimed and is not done may have been begun: mark it for "
-                    "people to look at, or promise only that nothing is lost"};
+        return LB_ADVICE("an item that was claimed and is not done may have been begun: mark it "
+                         "for people to look at, or promise only that nothing is lost",
+                         &o->begin, &o->recover);
     case LB_G_GROUP_EXCLUSIVE:
         advice = lb_advise_end(o, cell, guarantee);
         if (advice.text != NULL && !takes_group_twice(cell))
             return advice;
-        return (struct lb_advice){
-            .quotes = {&o->begin, &o->begin_end, &o->end},
-            .text = "one claim takes two items of a group, or two claims that do not see each "
-                    "other take two items of one group: let a "
-                    "unique index on the group of items in hand refuse the second, or the claim "
-                    "lock a row of the group. Or what ends an item sets a group free of which "
-                    "another has an item: let it name the item's own group, and ask whose it is"};
+        return LB_ADVICE(
+            "one claim takes two items of a group, or two claims that do not see each other take "
+            "two items of one group: let a unique index on the group of items in hand refuse the "
+            "second, or the claim lock a row of the group. Or what ends an item sets a group free "
+            "of which another has an item: let it name the item's own group, and ask whose it is",
+            &o->begin, &o->begin_end, &o->end);
     case LB_G_RECOVERY:
         return advise_queue_recovery(o, cell);
     default:
-        return lb_advise_attribute(o, guarantee);
+        return advise_attribute(o, guarantee);
     }
 }
 

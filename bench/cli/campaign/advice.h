@@ -11,6 +11,9 @@ struct lb_advice {
     const char *text;                 /* NULL: nothing is known to help */
 };
 
+/* A text, and the quotes that it is about. */
+#define LB_ADVICE(words, ...) ((struct lb_advice){.text = (words), .quotes = {__VA_ARGS__}})
+
 /* Of a file's outlook; cell: one that shows the guarantee broken. report: the others. */
 struct lb_advice lb_advise(const struct lb_outlook *outlook, const struct lb_report *report,
                            enum lb_guarantee guarantee, const struct lb_cell *cell);
@@ -20,9 +23,6 @@ struct lb_advice lb_advise(const struct lb_outlook *outlook, const struct lb_rep
  */
 struct lb_advice lb_advise_end(const struct lb_outlook *outlook, const struct lb_cell *cell,
                                enum lb_guarantee guarantee);
-/* On the guarantees about attributes of items: keys, tenants, priorities, unique keys, and rates.
- */
-struct lb_advice lb_advise_attribute(const struct lb_outlook *outlook, enum lb_guarantee guarantee);
 /* For a queue, on items that come back, and should not, or do not come back. */
 struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guarantee guarantee,
                                 const struct lb_cell *cell);
@@ -30,10 +30,6 @@ struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guaran
 extern const char lb_advice_asking[];
 /* True if an operation of the kind is part of what the finding shows. */
 bool lb_advice_shows(const struct lb_cell *cell, enum lb_guarantee guarantee, int op);
-/* True if the finding shows transactions of two workers that were open at one time: the isolation
- * level of the file's head decides what each sees of the other. */
-bool lb_advice_overlaps(const struct lb_outlook *outlook, enum lb_guarantee guarantee,
-                        const struct lb_cell *cell);
 /* For a clear-all-errors, reset-all or clear-error that takes too many items. */
 struct lb_advice lb_advise_operator(const struct lb_outlook *outlook);
 

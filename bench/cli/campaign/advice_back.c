@@ -87,37 +87,33 @@ struct lb_advice lb_advise_back(const struct lb_outlook *outlook, enum lb_guaran
     const struct lb_scenario *s = &cell->scenario;
     const bool is_lost = guarantee == LB_G_NO_LOSS;
     if (cell->is_explored && is_lost && cell->explored.batch > 1)
-        return (struct lb_advice){
-            .quotes = {&outlook->end, &outlook->free, &outlook->error,
-                       cell->explored.frees > 0 ? &outlook->begin : NULL},
-            .text = cell->explored.frees > 0
-                        ? "the end of one item ends another of the same worker, which is then "
-                          "neither done nor claimable: let each end name its own item alone (AND "
-                          "id = :id). Or an item that comes back is not found: let claim look for "
-                          "the values that free, or retry, leaves"
-                        : "the end of one item ends another of the same worker, which is then "
-                          "neither done nor claimable: let each end name its own item alone (AND "
-                          "id = :id)"};
+        return LB_ADVICE(
+            cell->explored.frees > 0
+                ? "the end of one item ends another of the same worker, which is then neither done "
+                  "nor claimable: let each end name its own item alone (AND id = :id). Or an item "
+                  "that comes back is not found: let claim look for the values that free, or "
+                  "retry, leaves"
+                : "the end of one item ends another of the same worker, which is then neither done "
+                  "nor claimable: let each end name its own item alone (AND id = :id)",
+            &outlook->end, &outlook->free, &outlook->error,
+            cell->explored.frees > 0 ? &outlook->begin : NULL);
     bool frees_several = cell->is_explored ? cell->explored.batch > 1 && cell->explored.frees > 0
                                            : s->batch > 1 && s->free_share > 0;
     if (cell->is_explored && !frees_several)
         return (struct lb_advice){.text = NULL};
     if (is_lost && lb_fault_is(s->fault, LB_FAULT_KILLS) && deaths_are_final(f))
-        return (struct lb_advice){
-            .quotes = {&outlook->begin},
-            .text = "a dead worker keeps its item: add a section recover, let claims be leases, or "
-                    "leave out no-loss"};
+        return LB_ADVICE("a dead worker keeps its item: add a section recover, let claims be "
+                         "leases, or leave out no-loss",
+                         &outlook->begin);
     if (!is_lost && s->fault == LB_FAULT_TERM && outlook->stop.line != 0)
-        return (struct lb_advice){
-            .quotes = {&outlook->stop},
-            .text = "stop gives back what other workers have: let it ask for its own worker"};
+        return LB_ADVICE("stop gives back what other workers have: let it ask for its own worker",
+                         &outlook->stop);
     if (!is_lost && frees_several && outlook->free.line != 0 && !f->free_asks_id)
-        return (struct lb_advice){
-            .quotes = {&outlook->free},
-            .text = f->has_free ? "free gives back other items of the claim, too: let it name its "
-                                  "own item (AND id = :id)"
-                                : "retry gives back other items of the claim, too: let it name its "
-                                  "own item (AND id = :id)"};
+        return LB_ADVICE(f->has_free ? "free gives back other items of the claim, too: let it name "
+                                       "its own item (AND id = :id)"
+                                     : "retry gives back other items of the claim, too: let it "
+                                       "name its own item (AND id = :id)",
+                         &outlook->free);
     return (struct lb_advice){.text = NULL};
 }
 

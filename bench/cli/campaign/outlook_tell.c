@@ -136,6 +136,54 @@ static void add_played(const struct lb_outlook *o, const struct lb_cell *cell,
             add_section(o, all[i].quote, shown, hint);
 }
 
+/* Guarantees that two transactions break together if neither sees the other. */
+static const unsigned of_two = LB_G_BIT(LB_G_EXCLUSIVE) | LB_G_BIT(LB_G_FENCED) |
+                               LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_NO_LOSS) |
+                               LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_GROUP_EXCLUSIVE) |
+                               LB_G_BIT(LB_G_KEY_LIMIT) | LB_G_BIT(LB_G_UNIQUE) |
+                               LB_G_BIT(LB_G_PRIORITY) | LB_G_BIT(LB_G_RATE);
+
+/* True if the operation is one transaction. */
+static bool is_transaction(const struct lb_features *f, int op)
+{
+    switch (op) {
+    case LB_OP_ACQUIRE:
+    case LB_OP_CLAIM:
+        return f->is_one_commit;
+    case LB_OP_PUT:
+        return !f->puts_apart;
+    case LB_OP_COMPLETE:
+        return !f->end_parted;
+    case LB_OP_RECOVER:
+        return !f->recovers_apart;
+    default:
+        return false;
+    }
+}
+
+/* True if the finding shows transactions of two workers that were open at one time: the isolation
+ * level of the file's head decides what each sees of the other. */
+static bool are_both_open(const struct lb_outlook *outlook, enum lb_guarantee guarantee,
+                          const struct lb_cell *cell)
+{
+    const struct lb_features *f = &outlook->features;
+    const struct lb_outcome *run = NULL;
+    const struct lb_finding *finding = lb_cell_finding(cell, guarantee, &run);
+    if (outlook->isolation.line == 0 || (of_two & LB_G_BIT(guarantee)) == 0 ||
+        finding->n_witnesses == 0)
+        return false;
+    const struct lb_witness *witness = &finding->witness[0];
+    for (size_t i = 0; i < witness->n_ops; i++)
+        for (size_t k = 0; k < witness->n_ops; k++) {
+            const struct lb_witness_op *a = &witness->ops[i], *b = &witness->ops[k];
+            bool are_two = a->log != b->log && is_transaction(f, a->op) && is_transaction(f, b->op);
+            bool is_held = f->is_held_in_tx && (a->op == LB_OP_ACQUIRE || a->op == LB_OP_CLAIM);
+            if (are_two && a->invoke_ns <= b->invoke_ns && (is_held || b->invoke_ns < a->end_ns))
+                return true; /* a hold that is a transaction is open until its release */
+        }
+    return false;
+}
+
 /* The lines that allow it, the definitions of what they use, and the fix: all statements of a
  * section. */
 static void make_hint(const struct lb_outlook *outlook, const struct lb_report *report,
@@ -158,7 +206,7 @@ static void make_hint(const struct lb_outlook *outlook, const struct lb_report *
     size_t n = lb_outlook_definitions(outlook, shown, definitions);
     for (size_t i = 0; i < n; i++)
         add_line(ret, definitions[i]);
-    bool overlaps = lb_advice_overlaps(outlook, guarantee, cell);
+    bool overlaps = are_both_open(outlook, guarantee, cell);
     if (overlaps)
         add_line(ret, &outlook->isolation);
     snprintf(ret->fix, sizeof ret->fix, "%s%s", advice.text,
