@@ -256,7 +256,7 @@ static void give_up_target(struct lb_scheduler *state, const struct lb_target *t
 }
 
 /* By the user; or the output has no reader, and nothing is kept. */
-static bool is_stopped(const struct lb_scheduler *state)
+bool lb_scheduler_stopped(const struct lb_scheduler *state)
 {
     return atomic_load(&state->stop->requested) > 0 ||
            (!state->storage.is_stored && lb_reader_is_gone());
@@ -441,7 +441,7 @@ static int run_rounds(struct lb_scheduler *state)
     tell(state, false); /* resumed cells may be complete */
     for (size_t round = 0; round < report->n_repeat && rc == 0; round++) {
         order_round(state, order, round);
-        for (size_t i = 0; i < report->n_cells && rc == 0 && !is_stopped(state); i++) {
+        for (size_t i = 0; i < report->n_cells && rc == 0 && !lb_scheduler_stopped(state); i++) {
             struct lb_cell *cell = &report->cells[order[i]];
             if ((cell->state != LB_CELL_PENDING && cell->state != LB_CELL_DONE) ||
                 lb_checkpoint_has(state->storage.checkpoint, report, cell, round))
@@ -454,7 +454,7 @@ static int run_rounds(struct lb_scheduler *state)
                 cell->explored.time_ns = lb_exploring_time(report, cell);
             rc = run_once(state, cell, &cell->scenario, round);
             lb_progress_done(&state->view, cell);
-            while (rc == 0 && round + 1 == report->n_repeat && !is_stopped(state) &&
+            while (rc == 0 && round + 1 == report->n_repeat && !lb_scheduler_stopped(state) &&
                    lb_is_asked_again(report, cell)) {
                 state->view.n_total++;
                 rc = run_once(state, cell, &cell->scenario, cell->n_runs);
@@ -499,11 +499,6 @@ int lb_scheduler_run(struct lb_scheduler *scheduler, struct lb_cell *cell,
     return rc;
 }
 
-bool lb_scheduler_stopped(const struct lb_scheduler *scheduler)
-{
-    return is_stopped(scheduler);
-}
-
 /* Where nothing was measured nothing is lost that cannot be stored: why has been said. */
 static bool has_runs(const struct lb_report *report)
 {
@@ -525,7 +520,7 @@ static bool compares_servers(const struct lb_report *report)
 static enum lb_exit finish(struct lb_scheduler *state)
 {
     enum lb_exit written = LB_EXIT_OK;
-    state->report.interrupted = is_stopped(state);
+    state->report.interrupted = lb_scheduler_stopped(state);
     lb_progress_clear(&state->view);
     tell(state, true);
     int rc = lb_baseline_compare(&state->baseline, &state->report, &state->err);

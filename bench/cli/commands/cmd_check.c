@@ -11,6 +11,7 @@
 #include "interchange.h"
 #include "memory.h"
 #include "pair.h"
+#include "take.h"
 #include "terminal.h"
 #include "twice.h"
 #include "units.h"
@@ -64,12 +65,6 @@ static void loaded_release(struct loaded *loaded)
 
 /* --- options --- */
 
-static int fail_time(const char *name, const char *text, int rc, struct lb_error *err)
-{
-    return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is %s", name, text,
-                   rc == LB_UNITS_LARGE ? "too large: at most " LB_NS_MOST : "not a time");
-}
-
 static int parse_uncertainty(const char *text, uint64_t *uncertainty_ns, size_t n,
                              struct lb_error *err)
 {
@@ -77,9 +72,11 @@ static int parse_uncertainty(const char *text, uint64_t *uncertainty_ns, size_t 
         char one[64];
         size_t length = strcspn(text, ",");
         snprintf(one, sizeof one, "%.*s", (int)length, text);
-        int rc = length >= sizeof one ? LB_UNITS_NOT : lb_parse_ns(one, &uncertainty_ns[i]);
+        int rc = length >= sizeof one
+                     ? lb_fail(err, LB_E_USAGE, "option --uncertainty: '%s' is not a time", one)
+                     : lb_take_time("uncertainty", one, "a time", &uncertainty_ns[i], err);
         if (rc != 0)
-            return fail_time("uncertainty", one, rc, err);
+            return rc;
         if (i == 0 && text[length] == '\0') { /* one for all */
             for (i = 1; i < n; i++)
                 uncertainty_ns[i] = uncertainty_ns[0];
@@ -92,12 +89,6 @@ static int parse_uncertainty(const char *text, uint64_t *uncertainty_ns, size_t 
         text += length + 1;
     }
     return 0;
-}
-
-static int parse_bound(const char *name, const char *text, uint64_t *ret_ns, struct lb_error *err)
-{
-    int rc = text != NULL ? lb_parse_ns(text, ret_ns) : 0;
-    return rc == 0 ? 0 : fail_time(name, text, rc, err);
 }
 
 static int check_words(const struct lb_args *args, struct lb_error *err)
@@ -352,9 +343,11 @@ static int make_model(const struct lb_args *args, struct loaded *loaded, struct 
                 sizeof loaded->model_name - strlen(loaded->model_name) - 1);
     }
     if (rc == 0)
-        rc = parse_bound("progress-bound", options->progress, &model->progress_bound_ns, err);
+        rc = lb_take_time("progress-bound", options->progress, "a time", &model->progress_bound_ns,
+                          err);
     if (rc == 0)
-        rc = parse_bound("recovery-bound", options->recovery, &model->recovery_bound_ns, err);
+        rc = lb_take_time("recovery-bound", options->recovery, "a time", &model->recovery_bound_ns,
+                          err);
     if (rc == 0 && options->release != NULL)
         model->release =
             strcmp(options->release, "state") == 0 ? LB_RELEASE_STATE : LB_RELEASE_BELIEF;

@@ -15,15 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static int take_time(const char *option, const char *text, uint64_t *ns, struct lb_error *err)
-{
-    int rc = text != NULL ? lb_parse_ns(text, ns) : 0;
-    return rc == 0 ? 0
-                   : lb_fail(err, LB_E_USAGE, "option --%s: '%s' is %s", option, text,
-                             rc == LB_UNITS_LARGE ? "too large: at most " LB_NS_MOST
-                                                  : "not a time such as 10s");
-}
-
 static int take_steps(const char *text, struct lb_explore_plan *plan, struct lb_error *err)
 {
     while (text != NULL && *text != '\0') {
@@ -122,6 +113,7 @@ static int make_counts(const struct lb_explore_args *args, struct lb_explore_pla
 static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
                      struct lb_schedule *replay, struct lb_error *err)
 {
+    static const char a_time[] = "a time such as 10s";
     const struct lb_explore_args *own = &args->explore;
     uint64_t ttl_ns = UINT64_C(600000000000), time_ns = 0;
     plan->audit = 0.1;
@@ -131,9 +123,9 @@ static int make_plan(const struct lb_args *args, struct lb_explore_plan *plan,
     if (rc == 0)
         rc = lb_take_share("audit", own->audit, &plan->audit, err);
     if (rc == 0)
-        rc = take_time("ttl", own->ttl, &ttl_ns, err);
+        rc = lb_take_time("ttl", own->ttl, a_time, &ttl_ns, err);
     if (rc == 0)
-        rc = take_time("time", own->time, &time_ns, err);
+        rc = lb_take_time("time", own->time, a_time, &time_ns, err);
     if (rc == 0 && own->isolation != NULL) {
         int isolation = lb_isolation_parse(own->isolation);
         if (isolation < 0)

@@ -22,11 +22,8 @@ static int write_out(const struct lb_protocol *protocol, const struct lb_selecti
                      const struct lb_db *db, char **ret_text, struct lb_error *err)
 {
     struct lb_program *program;
-    const struct lb_file *file = NULL;
+    const struct lb_file *file = lb_protocol_file(protocol, db);
     size_t size;
-    for (size_t e = 0; e < LB_MOST_ENGINES && lb_engines[e] != NULL; e++)
-        if (lb_engines[e]->name == db->name)
-            file = protocol->files[e];
     if (file == NULL || protocol->strategy->flow != &lb_ordinary_flow)
         return lb_fail(err, LB_E_UNSUPPORTED, "%s: %s", protocol->strategy->name,
                        file == NULL ? "it has no statements for this engine"

@@ -62,38 +62,32 @@ static int write_file(const char *path, const struct lb_recording *recording,
     return lb_output_close(&output, rc, err);
 }
 
-/* As lint would. */
+/* As lint does: is it a strategy file? Facts that verdicts depend on, and that it does not state,
+ * are asked for. */
 static int check_result(const char *path, struct lb_error *err)
-{
-    struct lb_file *file = NULL;
-    int rc = lb_file_read(path, -1, &file, err);
-    if (rc == 0)
-        rc = lb_file_check(file, NULL, err);
-    lb_file_free(file);
-    return rc;
-}
-
-/* Facts that verdicts depend on, and that the recorded statements do not state: as lint does. */
-static void ask_for_facts(const char *path)
 {
     struct lb_file *file = NULL;
     struct lb_program *program = NULL;
     struct lb_error ignored;
     char text[200], shown[PATH_MAX];
-    int rc = lb_file_read(path, -1, &file, &ignored);
-    for (size_t e = 0; rc == 0 && program == NULL && lb_engines[e] != NULL; e++)
-        if (lb_file_supports(file, lb_engines[e], &ignored))
-            rc = lb_program_new(file, lb_engines[e], NULL, NULL, 0, &program, &ignored);
-    if (program != NULL)
-        for (int g = 0; g < LB_GUESSES; g++) {
-            const struct lb_guess *guess = &program->guesses[g];
-            if (guess->line != 0)
-                printf("%s:%d: %s; else some verdicts are missing\n",
-                       lb_shown(path, shown, sizeof shown), guess->line,
-                       lb_guess_text((enum lb_guessed)g, guess, text, sizeof text));
-        }
+    int rc = lb_file_read(path, -1, &file, err);
+    if (rc == 0)
+        rc = lb_file_check(file, NULL, err);
+    size_t e = 0;
+    while (rc == 0 && lb_engines[e] != NULL && !lb_file_supports(file, lb_engines[e], &ignored))
+        e++;
+    if (rc == 0 && lb_engines[e] != NULL)
+        lb_program_new(file, lb_engines[e], NULL, NULL, 0, &program, &ignored);
+    for (int g = 0; g < LB_GUESSES && program != NULL; g++) {
+        const struct lb_guess *guess = &program->guesses[g];
+        if (guess->line != 0)
+            printf("%s:%d: %s; else some verdicts are missing\n",
+                   lb_shown(path, shown, sizeof shown), guess->line,
+                   lb_guess_text((enum lb_guessed)g, guess, text, sizeof text));
+    }
     lb_program_free(program);
     lb_file_free(file);
+    return rc;
 }
 
 static int record(const struct lb_args *args, struct lb_selection *selection, size_t *ret_n_open,
@@ -149,7 +143,6 @@ enum lb_exit lb_command_record(const struct lb_args *args)
         fprintf(stderr, "lockbench: it was recorded, and needs your help here: %s\n", err.message);
         return LB_EXIT_INCONCLUSIVE;
     }
-    ask_for_facts(args->output);
     printf("%s: %s asks it", lb_shown(args->output, shown, sizeof shown), command);
     if (n_open > 0)
         printf("; %zu place%s that say%s TO DO were not understood", n_open, n_open > 1 ? "s" : "",

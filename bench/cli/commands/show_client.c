@@ -65,7 +65,7 @@ int lb_client_find(const char *name, const struct lb_db **engine, enum lb_client
 
 /* --- parameters --- */
 
-static bool is_used(const struct lb_program *program, size_t slot)
+bool lb_client_uses(const struct lb_program *program, size_t slot)
 {
     for (size_t s = 0; s < program->n_statements; s++)
         for (size_t p = 0; p < program->statements[s].n_params; p++)
@@ -122,7 +122,7 @@ void lb_client_legend(const struct lb_program *program, enum lb_client client)
     static const char *const signs[CLIENTS] = {":", ":", "@", ":", "", ""};
     bool is_first = true;
     for (size_t slot = 0; slot < program->n_slots; slot++) {
-        if (program->slot_name[slot] == NULL || !is_used(program, slot))
+        if (program->slot_name[slot] == NULL || !lb_client_uses(program, slot))
             continue;
         const char *meaning = slot < LB_SLOT_FIXED ? slots[slot].meaning
                               : program->defaults[slot].type != LB_NULL
@@ -136,7 +136,7 @@ void lb_client_legend(const struct lb_program *program, enum lb_client client)
         return;
     printf("\n-- Examples: set your own values.\n");
     for (size_t slot = 0; slot < program->n_slots; slot++)
-        if (program->slot_name[slot] != NULL && is_used(program, slot))
+        if (program->slot_name[slot] != NULL && lb_client_uses(program, slot))
             print_value(program, client, slot);
 }
 

@@ -33,11 +33,7 @@ static void print_options(const struct lb_program *program, FILE *out)
 {
     for (size_t i = 0; i < program->n_settings; i++) {
         int slot = lb_program_slot(program, program->settings[i].name);
-        bool is_used = false;
-        for (size_t s = 0; slot >= LB_SLOT_FIXED && s < program->n_statements; s++)
-            for (size_t p = 0; p < program->statements[s].n_params; p++)
-                is_used |= program->statements[s].param_slot[p] == slot;
-        if (is_used)
+        if (slot >= LB_SLOT_FIXED && lb_client_uses(program, (size_t)slot))
             fprintf(out, "-- option: %s = %s\n", program->settings[i].name,
                     program->settings[i].value);
     }

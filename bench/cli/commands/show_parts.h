@@ -26,6 +26,9 @@ int lb_client_find(const char *name, const struct lb_db **engine, enum lb_client
  * as an example. */
 void lb_client_legend(const struct lb_program *program, enum lb_client client);
 
+/* Does any statement have this parameter? */
+bool lb_client_uses(const struct lb_program *program, size_t slot);
+
 /* Prints a warning, above a recover that takes items or holds of live workers. */
 void lb_client_warn_recover(const struct lb_program *program, FILE *out);
 

@@ -2,7 +2,6 @@
 #include "array.h"
 #include "cli.h"
 #include "combinations.h"
-#include "flag.h"
 #include "format_names.h"
 #include "help.h"
 #include "memory.h"
@@ -16,6 +15,22 @@
 #include <string.h>
 
 enum { MOST_PROGRESS_S = 1000000 };
+
+enum flag_kind {
+    FLAG_SWITCH, /* bool */
+    FLAG_TEXT,   /* char *: the last one wins */
+    FLAG_WORDS   /* struct lb_words: may be given several times */
+};
+
+struct flag {
+    const char *name;
+    char letter;
+    enum flag_kind kind;
+    size_t offset; /* in struct lb_args */
+    unsigned groups;
+    const char *argument;
+    const char *help; /* %s: the command's formats, see format_names.h */
+};
 
 #define TO(field) offsetof(struct lb_args, field)
 
@@ -513,14 +528,9 @@ static int take_json(struct lb_args *args, struct lb_error *err)
     return 0;
 }
 
-static int too_long(const char *name, const char *text, struct lb_error *err)
-{
-    return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is too large: at most %s", name, text,
-                   LB_NS_MOST);
-}
-
 static int parse_progress(struct lb_args *args, struct lb_error *err)
 {
+    static const char kind[] = "a time above 0, such as 5s";
     uint64_t seconds;
     if (args->progress == NULL)
         return 0;
@@ -530,19 +540,17 @@ static int parse_progress(struct lb_args *args, struct lb_error *err)
     else if (rc == 0 || rc == LB_UNITS_LARGE)
         return lb_fail(err, LB_E_USAGE, "option --progress: '%s' is too large: below %d s",
                        args->progress, MOST_PROGRESS_S);
-    else if ((rc = lb_parse_ns(args->progress, &args->progress_ns)) == LB_UNITS_LARGE)
-        return too_long("progress", args->progress, err);
-    else if (rc != 0)
-        args->progress_ns = 0;
+    else if ((rc = lb_take_time("progress", args->progress, kind, &args->progress_ns, err)) != 0)
+        return rc;
     if (args->progress_ns == 0)
-        return lb_fail(err, LB_E_USAGE, "option --progress: '%s' is not a time above 0, such as 5s",
-                       args->progress);
+        return lb_fail(err, LB_E_USAGE, "option --progress: '%s' is not %s", args->progress, kind);
     return args->quiet ? lb_fail(err, LB_E_USAGE, "option --progress: not together with --quiet")
                        : 0;
 }
 
 static int parse_numbers(struct lb_args *args, struct lb_error *err)
 {
+    static const char from_1s[] = "a time from 1s, such as 3m";
     int rc = take_json(args, err);
     if (rc == 0)
         rc = lb_format_check(args, err);
@@ -559,12 +567,10 @@ static int parse_numbers(struct lb_args *args, struct lb_error *err)
                        args->seed);
     if (lb_take_count("repeat", args->repeat, 1, 10000, &args->n_repeat, err) != 0)
         return LB_E_USAGE;
-    rc = args->budget != NULL ? lb_parse_ns(args->budget, &args->budget_ns) : 0;
-    if (rc == LB_UNITS_LARGE)
-        return too_long("budget", args->budget, err);
-    if (args->budget != NULL && (rc != 0 || args->budget_ns < UINT64_C(1000000000)))
-        return lb_fail(err, LB_E_USAGE, "option --budget: '%s' is not a time from 1s, such as 3m",
-                       args->budget);
+    if (lb_take_time("budget", args->budget, from_1s, &args->budget_ns, err) != 0)
+        return LB_E_USAGE;
+    if (args->budget != NULL && args->budget_ns < UINT64_C(1000000000))
+        return lb_fail(err, LB_E_USAGE, "option --budget: '%s' is not %s", args->budget, from_1s);
     if (args->keep_history && args->output == NULL && args->save == NULL && args->resume == NULL)
         return lb_fail(err, LB_E_USAGE,
                        "option --keep-history: needs -o DIR to keep the histories in");

@@ -20,6 +20,17 @@ int lb_take_count(const char *option, const char *text, uint64_t least, uint64_t
     return 0;
 }
 
+int lb_take_time(const char *option, const char *text, const char *kind, uint64_t *ns,
+                 struct lb_error *err)
+{
+    int rc = text != NULL ? lb_parse_ns(text, ns) : 0;
+    if (rc == LB_UNITS_LARGE)
+        return lb_fail(err, LB_E_USAGE, "option --%s: '%s' is too large: at most %s", option, text,
+                       LB_NS_MOST);
+    return rc == 0 ? 0
+                   : lb_fail(err, LB_E_USAGE, "option --%s: '%s' is not %s", option, text, kind);
+}
+
 int lb_take_share(const char *option, const char *text, double *share, struct lb_error *err)
 {
     char number[16];

@@ -11,6 +11,9 @@
 /* A number from least to most. */
 int lb_take_count(const char *option, const char *text, uint64_t least, uint64_t most,
                   uint64_t *value, struct lb_error *err);
+/* A length of time. kind: what it should be, for the message: "a time such as 10s". */
+int lb_take_time(const char *option, const char *text, const char *kind, uint64_t *ns,
+                 struct lb_error *err);
 /* "10%", or "10": 0.1. */
 int lb_take_share(const char *option, const char *text, double *share, struct lb_error *err);
 /* One rate, as the example is: "800/s". */
