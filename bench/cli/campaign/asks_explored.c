@@ -1,12 +1,10 @@
 /* The explorations of a file, with reasons: see asks.h. */
 #include "asks.h"
+#include "explored.h"
 #include "search.h"
 
 /* The part of the budget that an exploration may take: a tenth, or a twentieth. */
 enum { USUAL = 10, SHORT = 20 };
-
-/* What is explored: members of struct lb_explored_ask. */
-#define BOUNDS(...) ((struct lb_explored_ask){__VA_ARGS__})
 
 /* With two workers, if the bounds do not say how many. */
 static void add(struct lb_asking *m, const char *name, const char *why, unsigned part,
@@ -25,8 +23,8 @@ static void explore_late_renewal(struct lb_asking *m)
         return;
     add(m, "explore+renew halves",
         "its renew takes several statements: the lease ends between two of them", SHORT,
-        BOUNDS(.renewals = 1, .halves = true, .ticks = 2,
-               .preemptions = lb_asking_on_server(m) ? 2 : 0));
+        LB_BOUNDS(.renewals = 1, .halves = true, .ticks = 2,
+                  .preemptions = lb_asking_on_server(m) ? 2 : 0));
 }
 
 /* A renewal beside another who claims: at each point the clock may have moved on. */
@@ -91,7 +89,7 @@ static void explore_dead_holder(struct lb_asking *m)
             recovers ? "it claims recovery: a holder dies at each point"
                      : "it claims progress, and has enqueue: a waiter dies at each point, and its "
                        "lease ends",
-            USUAL, BOUNDS(.deaths = 1, .ticks = lb_features_lease(f)));
+            USUAL, LB_BOUNDS(.deaths = 1, .ticks = lb_features_lease(f)));
     }
 }
 
@@ -107,7 +105,7 @@ static void explore_dead_waiter(struct lb_asking *m)
     add(m, "explore+dead waiter",
         "it claims recovery, and a refused acquire may leave rows: a waiter dies, and the holder "
         "comes again",
-        SHORT, BOUNDS(.deaths = 1, .ticks = 1, .preemptions = 1, .rounds = 2));
+        SHORT, LB_BOUNDS(.deaths = 1, .ticks = 1, .preemptions = 1, .rounds = 2));
 }
 
 /* A worker dies between two commits of a claim, or of its end: its item must come again. */
@@ -117,15 +115,15 @@ static void explore_lost_items(struct lb_asking *m)
     if (!lb_asking_claims(m, LB_G_RECOVERY) || (!lb_features_lease(f) && !f->has_recover))
         return;
     add(m, "explore+crash", "it claims recovery: a worker dies at each point, and its item returns",
-        USUAL, BOUNDS(.deaths = 1, .items = 1));
+        USUAL, LB_BOUNDS(.deaths = 1, .items = 1));
     if (f->takes_many)
         add(m, "explore+two+crash", "it has :n: a worker with two items dies at each point", USUAL,
-            BOUNDS(.workers = 1, .deaths = 1, .items = 2, .batch = 2));
+            LB_BOUNDS(.workers = 1, .deaths = 1, .items = 2, .batch = 2));
     if (f->has_free || f->has_retry)
         add(m, "explore+free+crash",
             f->has_free ? "it has free: a worker that gives back dies, too"
                         : "it has retry: a worker whose item failed dies, too",
-            USUAL, BOUNDS(.workers = 1, .deaths = 1, .frees = 1));
+            USUAL, LB_BOUNDS(.workers = 1, .deaths = 1, .frees = 1));
 }
 
 /* A worker with a lost grant begins anew under another name: only time frees the lock. */
@@ -144,7 +142,7 @@ static void explore_cuts(struct lb_asking *m)
         return;
     }
     add(m, name, "it claims recovery: a commit's answer is lost with the connection, at each point",
-        USUAL, BOUNDS(.cuts = 1, .ticks = lb_features_lease(f)));
+        USUAL, LB_BOUNDS(.cuts = 1, .ticks = lb_features_lease(f)));
 }
 
 /* A process ends in order while another has an item, which a third worker may get then. */
@@ -155,7 +153,7 @@ static void explore_sign_off(struct lb_asking *m)
         return;
     add(m, "explore+unregister",
         "it has unregister: a process ends while another works, beside a rescuer", USUAL,
-        BOUNDS(.leaves = true, .workers = 3, .items = 2, .rescuers = 1, .preemptions = 1));
+        LB_BOUNDS(.leaves = true, .workers = 3, .items = 2, .rescuers = 1, .preemptions = 1));
 }
 
 /* Items that are given back, or fail, when another worker may have them by now: each of these ends
@@ -174,16 +172,16 @@ static void explore_late_ends(struct lb_asking *m)
             : f->has_free ? "it has free: an item is given back, perhaps too late"
                           : "it has retry: an item fails, perhaps too late",
             USUAL,
-            BOUNDS(.items = 1, .ticks = 1, .rescuers = recovers,
-                   .preemptions = lb_asking_on_server(m), .errors = fails, .frees = !fails));
+            LB_BOUNDS(.items = 1, .ticks = 1, .rescuers = recovers,
+                      .preemptions = lb_asking_on_server(m), .errors = fails, .frees = !fails));
     }
     bool clears = m->program->sections[LB_S_CLEAR_ERROR].present ||
                   m->program->sections[LB_S_CLEAR_ALL_ERRORS].present;
     if (f->has_error && clears && lb_features_lease(f))
         add(m, "explore+error+operator",
             "its lease may be over when an error is cleared: a token may start again", USUAL,
-            BOUNDS(.items = 1, .ticks = 1, .rounds = 2, .preemptions = lb_asking_on_server(m),
-                   .errors = true));
+            LB_BOUNDS(.items = 1, .ticks = 1, .rounds = 2, .preemptions = lb_asking_on_server(m),
+                      .errors = true));
 }
 
 /* Done items must stay done when errors are cleared, and failed ones when done items are reset. */
@@ -198,16 +196,16 @@ static void explore_operator(struct lb_asking *m)
                      : "it has clear-all-errors or reset-all: an operator runs them beside the "
                        "workers",
         USUAL,
-        BOUNDS(.items = 2, /* one fails while the other is worked on */
-               .rounds = f->has_error ? 2 : 1, .errors = true,
-               .preemptions = lb_asking_on_server(m)));
+        LB_BOUNDS(.items = 2, /* one fails while the other is worked on */
+                  .rounds = f->has_error ? 2 : 1, .errors = true,
+                  .preemptions = lb_asking_on_server(m)));
     if (lb_features_rescues(f))
         add(m, "explore+rescue+operator",
             "it has recover, and an operator's sections: an operator takes up what a rescuer has "
             "freed, or given up",
             USUAL,
-            BOUNDS(.items = 1, .rescuers = 1, .ticks = 1, .preemptions = 1, .rounds = 2,
-                   .errors = true, .is_search = true));
+            LB_BOUNDS(.items = 1, .rescuers = 1, .ticks = 1, .preemptions = 1, .rounds = 2,
+                      .errors = true, .is_search = true));
 }
 
 enum { MOST_LIMIT = LB_MAX_WORKERS - 2 }; /* one more than it, beside two workers */
@@ -236,18 +234,18 @@ static void explore_limit_at_end(struct lb_asking *m)
     add_limit_at_end(m, "explore+key at end",
                      "it claims key-limit: after two workers, others claim as many items of a key "
                      "as they can",
-                     BOUNDS(.preemptions = preemptions));
+                     LB_BOUNDS(.preemptions = preemptions));
     if (f->has_error || frees)
         add_limit_at_end(m, "explore+key at end alone",
                          "it claims key-limit: the same after one worker that fails, or gives back",
-                         BOUNDS(.workers = 1, .errors = f->has_error, .frees = frees,
-                                /* the second error is cleared */
-                                .rounds = (f->has_error ? 3 : 1) + (uint32_t)frees));
+                         LB_BOUNDS(.workers = 1, .errors = f->has_error, .frees = frees,
+                                   /* the second error is cleared */
+                                   .rounds = (f->has_error ? 3 : 1) + (uint32_t)frees));
     if (lb_features_rescues(f))
         add_limit_at_end(m, "explore+key+rescue at end",
                          "it claims key-limit: the same after one worker and a rescuer",
-                         BOUNDS(.workers = 1, .rescuers = 1, .ticks = 1, .deaths = 1,
-                                .preemptions = preemptions));
+                         LB_BOUNDS(.workers = 1, .rescuers = 1, .ticks = 1, .deaths = 1,
+                                   .preemptions = preemptions));
 }
 
 /* Where an option is the limit of a key, or of a rate, it is 1: two items are enough to exceed it.
@@ -258,12 +256,12 @@ static void explore_limit(struct lb_asking *m)
     const char *option = m->program->key_limit_option;
     if (lb_asking_claims(m, LB_G_RATE) && m->program->rate > 1 && m->program->rate_option != NULL)
         add(m, "explore+rate", "it claims rate: one of two items may be begun in the time", USUAL,
-            BOUNDS(.set_to_1 = m->program->rate_option));
+            LB_BOUNDS(.set_to_1 = m->program->rate_option));
     if (!lb_asking_claims(m, LB_G_KEY_LIMIT))
         return;
     if (m->program->key_limit > 1 && option != NULL)
         add(m, "explore+key", "it claims key-limit: of two items of a key, one is in hand", USUAL,
-            BOUNDS(.set_to_1 = option));
+            LB_BOUNDS(.set_to_1 = option));
     explore_limit_at_end(m);
     if (!lb_features_rescues(f))
         return;
@@ -274,12 +272,12 @@ static void explore_limit(struct lb_asking *m)
         "it claims key-limit: an item ends after a rescuer freed it, and another of its key is "
         "claimed",
         on_server ? 15 : USUAL,
-        BOUNDS(.set_to_1 = option, .items = 2, .rounds = 2, .rescuers = 1, .ticks = 1,
-               .preemptions = on_server));
+        LB_BOUNDS(.set_to_1 = option, .items = 2, .rounds = 2, .rescuers = 1, .ticks = 1,
+                  .preemptions = on_server));
     if (on_server)
         add(m, "explore+key+recover",
             "it claims key-limit: a rescuer waits for a claim, and another one follows", USUAL,
-            BOUNDS(.set_to_1 = option, .items = 2, .preemptions = 2, .rescuers = 1));
+            LB_BOUNDS(.set_to_1 = option, .items = 2, .preemptions = 2, .rescuers = 1));
 }
 
 /* A worker ends two items one after the other, in each way that there is: an end that names no item
@@ -293,13 +291,13 @@ static void explore_two(struct lb_asking *m)
     const bool frees = f->has_free || f->has_retry;
     const uint32_t rounds = f->has_error || frees ? 3 : 1;
     add(m, "explore+two", "it has :n: a worker ends each of two items by itself", SHORT,
-        BOUNDS(.workers = 1, .batch = 2, .errors = f->has_error, .frees = frees, .rounds = rounds,
-               .items = 2 * rounds));
+        LB_BOUNDS(.workers = 1, .batch = 2, .errors = f->has_error, .frees = frees,
+                  .rounds = rounds, .items = 2 * rounds));
     /* An item that comes back would hide one that failed beside the other. */
     if (f->has_error && frees)
         add(m, "explore+two+error",
             "it has :n and error: a worker fails each of two items by itself", SHORT,
-            BOUNDS(.workers = 1, .errors = true, .batch = 2, .rounds = 2, .items = 2));
+            LB_BOUNDS(.workers = 1, .errors = true, .batch = 2, .rounds = 2, .items = 2));
 }
 
 /* A worker that has room for more claims again: a claim that reads back all that its worker has
@@ -311,7 +309,7 @@ static void explore_again_in_hand(struct lb_asking *m)
         return;
     add(m, "explore+in hand", "it has :n: a worker with an item in hand claims another one",
         SHORT, /* there is one schedule */
-        BOUNDS(.workers = 1, .batch = 2, .items = 2, .again = true));
+        LB_BOUNDS(.workers = 1, .batch = 2, .items = 2, .again = true));
 }
 
 /* Where an option is the number of attempts, it is 1: an item that is given back once has had it.
@@ -324,7 +322,7 @@ static void explore_attempts(struct lb_asking *m)
         (!f->has_free && !f->has_retry))
         return;
     add(m, "explore+attempts", "it claims attempts: an item that may be tried once is given back",
-        SHORT, BOUNDS(.set_to_1 = option, .items = 1, .frees = 1));
+        SHORT, LB_BOUNDS(.set_to_1 = option, .items = 1, .frees = 1));
 }
 
 /* A claim that locks several items and takes one hides the others from claims that skip locks. One
@@ -337,7 +335,7 @@ static void explore_many(struct lb_asking *m)
     char why[100];
     snprintf(why, sizeof why, "it claims %s: two claims at more items than they take",
              by_priority ? "priority" : "fifo");
-    add(m, "explore+many", why, SHORT, BOUNDS(.items = skips ? 24 : 4, .preemptions = skips));
+    add(m, "explore+many", why, SHORT, LB_BOUNDS(.items = skips ? 24 : 4, .preemptions = skips));
 }
 
 /* Limits, two keys, and puts that meet a claim, or each other. */
@@ -353,26 +351,27 @@ static void explore_attributes(struct lb_asking *m)
     if (lb_asking_claims(m, LB_G_KEY_LIMIT))
         add(m, "explore+two keys",
             "it claims key-limit: two items of a key, and one of another key", SHORT,
-            BOUNDS(.set_to_1 = m->program->key_limit_option, .items = 3, .rounds = 2,
-                   .preemptions = preemptions));
+            LB_BOUNDS(.set_to_1 = m->program->key_limit_option, .items = 3, .rounds = 2,
+                      .preemptions = preemptions));
     if (lb_asking_claims(m, LB_G_UNIQUE))
         add(m, "explore+unique",
             "it claims unique: two items of a unique key are put while the first is worked on",
-            USUAL, BOUNDS(.workers = 1, .items = 1, .putters = 2, .preemptions = preemptions));
+            USUAL, LB_BOUNDS(.workers = 1, .items = 1, .putters = 2, .preemptions = preemptions));
     if (lb_asking_claims(m, LB_G_UNIQUE) && (f->has_free || f->has_retry))
         add(m, "explore+unique+free",
             "it claims unique: an item of the key of another one is put before, while and after "
             "that one is given back",
             SHORT,
-            BOUNDS(.workers = 1, .items = 1, .putters = 1, .frees = 1, .preemptions = on_server));
+            LB_BOUNDS(.workers = 1, .items = 1, .putters = 1, .frees = 1,
+                      .preemptions = on_server));
     if (lb_asking_claims(m, LB_G_PRIORITY))
         add(m, "explore+urgent put",
             "it claims priority: more urgent items are put while others are claimed", SHORT,
-            BOUNDS(.workers = 1, .putters = 1, .items = 3, /* two of one priority */
-                   .rounds = 2,
-                   .ticks = lb_section_reads_time(&m->program->sections[LB_S_SETUP]) ||
-                            lb_section_reads_time(&m->program->sections[LB_S_PUT]),
-                   .preemptions = preemptions));
+            LB_BOUNDS(.workers = 1, .putters = 1, .items = 3, /* two of one priority */
+                      .rounds = 2,
+                      .ticks = lb_section_reads_time(&m->program->sections[LB_S_SETUP]) ||
+                               lb_section_reads_time(&m->program->sections[LB_S_PUT]),
+                      .preemptions = preemptions));
     explore_many(m);
 }
 
@@ -390,11 +389,11 @@ static void explore_rescue(struct lb_asking *m)
             "it has recover, which uses the time: a rescuer runs at each point of two workers' "
             "claims of one item",
             5,
-            BOUNDS(.items = 1,
-                   .preemptions = lb_asking_on_server(m), /* all of it takes minutes there */
-                   .ticks = 1, .rescuers = 1));
+            LB_BOUNDS(.items = 1,
+                      .preemptions = lb_asking_on_server(m), /* all of it takes minutes there */
+                      .ticks = 1, .rescuers = 1));
     add(m, "explore+rescue alone", "the same with one worker, and two items", USUAL,
-        BOUNDS(.workers = 1, .rounds = 2, .ticks = 1, .rescuers = 1));
+        LB_BOUNDS(.workers = 1, .rounds = 2, .ticks = 1, .rescuers = 1));
 }
 
 /* A worker renews and then dies: a renewal that adds to the remaining time keeps the lock ever
@@ -403,7 +402,7 @@ static void explore_dead_renewer(struct lb_asking *m)
 {
     add(m, "explore+renew+crash",
         "it has renew, and claims recovery: a worker that has renewed twice dies at each point", 6,
-        BOUNDS(.renewals = 2, .ticks = 1, .deaths = 1));
+        LB_BOUNDS(.renewals = 2, .ticks = 1, .deaths = 1));
 }
 
 /* The second of two puts may commit before the first: a claim that looks behind the last item only
@@ -412,7 +411,7 @@ static void explore_two_puts(struct lb_asking *m)
 {
     add(m, "explore+two puts",
         "it claims no-loss: the later of two puts may commit before the other", SHORT,
-        BOUNDS(.workers = 1, .items = 1, .preemptions = 1, .putters = 2, .rounds = 2));
+        LB_BOUNDS(.workers = 1, .items = 1, .preemptions = 1, .putters = 2, .rounds = 2));
 }
 
 /* The state that a worker has read may be there again when it writes, and mean another thing. */
@@ -421,7 +420,7 @@ static void explore_again(struct lb_asking *m)
     add(m, "explore+again",
         "its acquire commits several times: a lock is taken, given back and taken between two of "
         "its statements",
-        USUAL, BOUNDS(.rounds = 2, .preemptions = lb_asking_on_server(m) ? 2 : 0));
+        USUAL, LB_BOUNDS(.rounds = 2, .preemptions = lb_asking_on_server(m) ? 2 : 0));
 }
 
 /* A lease ends at each point. Where workers are alone, one may be granted its lost lock again. */
@@ -430,12 +429,12 @@ static void explore_clock(struct lb_asking *m)
     if (!lb_features_lease(&m->outlook->features) || m->program->ends_by_recover)
         return;
     add(m, "explore+clock", "it is a lease: the clock moves on by one at each point", USUAL,
-        BOUNDS(.ticks = 1));
+        LB_BOUNDS(.ticks = 1));
     if (m->strategy->shape == LB_LOCK && lb_asking_claims(m, LB_G_FENCED))
         add(m, "explore+clock alone",
             "it is a lease, and claims fenced: a worker whose lease has ended is granted the lock "
             "again",
-            SHORT, BOUNDS(.workers = 1, .ticks = 1, .rounds = 2));
+            SHORT, LB_BOUNDS(.workers = 1, .ticks = 1, .rounds = 2));
 }
 
 /* Leases that end while a worker is taking the lock over, or giving it back. */
@@ -446,12 +445,12 @@ static void explore_ends(struct lb_asking *m)
         add(m, "explore+takeover",
             "it is a lease, and its acquire commits several times: two take over the expired "
             "lease, the second one from the first",
-            4, BOUNDS(.ticks = 1, .rounds = 2));
+            4, LB_BOUNDS(.ticks = 1, .rounds = 2));
     if (f->end_line != f->end_last_line)
         add(m, "explore+release",
             "it is a lease, and its release takes several statements: the lease may end between "
             "them",
-            4, BOUNDS(.ticks = 1, .rounds = 2, .preemptions = 2));
+            4, LB_BOUNDS(.ticks = 1, .rounds = 2, .preemptions = 2));
 }
 
 /* A time that one clock wrote is compared with another: each way breaks another comparison. */
@@ -463,27 +462,28 @@ static void explore_clocks(struct lb_asking *m)
             behind ? "... and behind it"
                    : "it uses :now, and the server's clock: the workers' are ahead",
             SHORT,
-            BOUNDS(.ahead = !behind, .behind = behind, .items = m->strategy->shape == LB_QUEUE,
-                   .rescuers = lb_features_rescues(f), .renewals = f->has_renew,
-                   .preemptions = lb_asking_on_server(m) ? 2 : 0));
+            LB_BOUNDS(.ahead = !behind, .behind = behind, .items = m->strategy->shape == LB_QUEUE,
+                      .rescuers = lb_features_rescues(f), .renewals = f->has_renew,
+                      .preemptions = lb_asking_on_server(m) ? 2 : 0));
 }
 
 static void explore_shared(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     if (f->has_mode)
-        add(m, "explore+reader", "it has :mode: one of the two reads", USUAL, BOUNDS(.readers = 1));
+        add(m, "explore+reader", "it has :mode: one of the two reads", USUAL,
+            LB_BOUNDS(.readers = 1));
     if (f->has_cancel)
         add(m, "explore+cancel", "it has cancel: a worker that is refused gives up, and asks again",
-            USUAL, BOUNDS(.rounds = 2, .cancels = true, .preemptions = lb_asking_on_server(m)));
+            USUAL, LB_BOUNDS(.rounds = 2, .cancels = true, .preemptions = lb_asking_on_server(m)));
     if (f->has_capacity)
         add(m, "explore+limit", "it has :capacity: three workers, and two of them may hold", USUAL,
-            BOUNDS(.workers = 3, .capacity = 2));
+            LB_BOUNDS(.workers = 3, .capacity = 2));
     if (f->has_capacity && f->lease != NULL && lb_asking_claims(m, LB_G_PERMITS))
         add(m, "explore+limit+clock",
             "it claims permits, and is a lease: one of two holds, and its lease ends while the "
             "other one acquires",
-            USUAL, BOUNDS(.capacity = 2, .ticks = 1));
+            USUAL, LB_BOUNDS(.capacity = 2, .ticks = 1));
 }
 
 /* A worker that has one lock must not keep another worker from another one: for that, no worker has
@@ -495,7 +495,7 @@ static void explore_own_locks(struct lb_asking *m)
         return;
     add(m, "explore+own lock",
         "it claims progress: each worker has a lock of its own, and none waits for another's",
-        SHORT, BOUNDS(.resources = 2, .apart = true));
+        SHORT, LB_BOUNDS(.resources = 2, .apart = true));
 }
 
 /* A hold that a rescuer has seen may end, and another one begin, before the rescuer frees it. */
@@ -503,14 +503,14 @@ static void explore_rescued_locks(struct lb_asking *m)
 {
     add(m, "explore+rescue",
         "it has recover, which uses the time: a rescuer runs at each point, and the clock moves on",
-        USUAL, BOUNDS(.ticks = 1, .rescuers = 1));
+        USUAL, LB_BOUNDS(.ticks = 1, .rescuers = 1));
     if (m->program->sections[LB_S_RECOVER].n_statements > 1)
         add(m, "explore+rescue again",
             "its recover takes several statements: a lock is given back and taken between two of "
             "them",
             SHORT,
-            BOUNDS(.ticks = 1, .rescuers = 1, .rounds = 2,
-                   .preemptions = lb_asking_on_server(m) ? 2 : 0));
+            LB_BOUNDS(.ticks = 1, .rescuers = 1, .rounds = 2,
+                      .preemptions = lb_asking_on_server(m) ? 2 : 0));
 }
 
 /* Without deaths, clocks and other roles. */
@@ -518,7 +518,7 @@ static void explore_alone(struct lb_asking *m)
 {
     const struct lb_features *f = &m->outlook->features;
     bool lock = m->strategy->shape == LB_LOCK;
-    add(m, "explore", "every order of two workers' statements", USUAL, BOUNDS(.workers = 2));
+    add(m, "explore", "every order of two workers' statements", USUAL, LB_BOUNDS(.workers = 2));
     if (lock && !f->is_one_commit && f->lease == NULL)
         explore_again(m);
     if (!lock)
@@ -526,7 +526,7 @@ static void explore_alone(struct lb_asking *m)
     const bool holds = m->program->sections[LB_S_ACQUIRE].tx == LB_TX_HOLD;
     if (!holds && lb_asking_claims(m, LB_G_EXCLUSIVE))
         add(m, "explore+two locks", "each worker has two locks at once", USUAL,
-            BOUNDS(.resources = 2));
+            LB_BOUNDS(.resources = 2));
     if (!holds || lb_asking_on_server(m)) /* one transaction locks all of a SQLite file */
         explore_own_locks(m);
 }
@@ -547,7 +547,7 @@ void lb_asks_explore(struct lb_asking *m)
     if (!lock && (f->puts_apart || (f->puts_in_steps && lb_asking_on_server(m))))
         add(m, "explore+put",
             "its put takes several statements: one is put while another is worked on", USUAL,
-            BOUNDS(.workers = 1, .putters = 1, .items = 1));
+            LB_BOUNDS(.workers = 1, .putters = 1, .items = 1));
     if (!lock && lb_asking_claims(m, LB_G_NO_LOSS))
         explore_two_puts(m);
     if (lock) {
@@ -578,5 +578,5 @@ void lb_asks_explore(struct lb_asking *m)
         explore_shared(m);
     explore_cuts(m);
     if (m->outlook->budget_ns >= LB_OUTLOOK_LONG_NS)
-        add(m, "explore+third", "there is time for a third worker", USUAL, BOUNDS(.workers = 3));
+        add(m, "explore+third", "there is time for a third worker", USUAL, LB_BOUNDS(.workers = 3));
 }

@@ -9,6 +9,9 @@
 #include "args.h"
 #include "explore.h"
 
+/* What an exploration plays: members of struct lb_explored_ask. */
+#define LB_BOUNDS(...) ((struct lb_explored_ask){__VA_ARGS__})
+
 /* Adds a cell for each strategy, target and settings among the report's cells that has statements.
  */
 void lb_explored_add(struct lb_report *report);

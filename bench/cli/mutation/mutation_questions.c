@@ -1,6 +1,7 @@
 /* The questions that mutants are asked: see mutation_ask.h. */
 #include "mutation_ask.h"
 
+#include "explored.h"
 #include "memory.h"
 
 #include <string.h>
@@ -172,12 +173,18 @@ static void add_runs(struct lb_mutation *m)
 
 enum { EXTRA = 26 };
 
-static struct lb_explored_ask *add_exploration(struct lb_mutation *m, const struct lb_cell *first,
-                                               const char *name, unsigned only)
+/* As long as the plan's first exploration, and with as many workers if the bounds do not say it. */
+static struct lb_mutation_question *add_exploration(struct lb_mutation *m,
+                                                    const struct lb_cell *first, const char *name,
+                                                    unsigned only, struct lb_explored_ask bounds)
 {
     struct lb_mutation_question *question = add_question(m, first, name, true);
     question->only = only;
-    return &question->cell.explored;
+    question->cell.explored = bounds;
+    question->cell.explored.time_ns = first->explored.time_ns;
+    if (bounds.workers == 0)
+        question->cell.explored.workers = first->explored.workers;
+    return question;
 }
 
 static bool takes_many(const struct lb_mutation *m)
@@ -199,75 +206,47 @@ static void add_operators(struct lb_mutation *m, const struct lb_cell *first, bo
     const struct lb_section *sections = m->program->sections;
     const unsigned operators = 1u << LB_S_ERROR | 1u << LB_S_CLEAR_ERROR |
                                1u << LB_S_CLEAR_ALL_ERRORS | 1u << LB_S_RESET_ALL;
-    bool has_class = lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS);
+    const bool has_class = lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS);
+    const bool ticks = m->strategy.is_lease || recovers;
     if (sections[LB_S_ERROR].present) {
-        struct lb_explored_ask *ask = add_exploration(m, first, "explore+errors", operators);
-        ask->errors = true;
-        ask->items = 1;
-        ask->rescuers = recovers;
-        ask->ticks = m->strategy.is_lease || recovers;
-        ask = add_exploration(m, first, "explore+operators", operators);
-        ask->errors = true;
-        ask->rounds = 2;
-        ask->items = 1;
-        ask->ticks = any_reads_time(m->program, operators);
-        ask = add_exploration(m, first, "explore+errors alone", 0);
-        ask->errors = true;
-        ask->others = has_class;
-        ask->workers = 1;
-        ask->rounds = 4;
-        ask->items = 5;
-        ask->batch = takes_many(m) ? 2 : 1;
+        add_exploration(
+            m, first, "explore+errors", operators,
+            LB_BOUNDS(.errors = true, .items = 1, .rescuers = recovers, .ticks = ticks));
+        add_exploration(m, first, "explore+operators", operators,
+                        LB_BOUNDS(.errors = true, .rounds = 2, .items = 1,
+                                  .ticks = any_reads_time(m->program, operators)));
+        add_exploration(m, first, "explore+errors alone", 0,
+                        LB_BOUNDS(.errors = true, .others = has_class, .workers = 1, .rounds = 4,
+                                  .items = 5, .batch = takes_many(m) ? 2 : 1));
     }
-    if (!has_class)
-        return;
-    struct lb_explored_ask *ask = add_exploration(m, first, "explore+others", 0);
-    ask->others = true;
-    ask->workers = 1;
-    ask->rescuers = recovers;
-    ask->ticks = m->strategy.is_lease || recovers;
+    if (has_class)
+        add_exploration(
+            m, first, "explore+others", 0,
+            LB_BOUNDS(.others = true, .workers = 1, .rescuers = recovers, .ticks = ticks));
 }
 
 /* With clocks that are wrong, and locks that are due again later. */
 static void add_times(struct lb_mutation *m, const struct lb_cell *first, bool recovers)
 {
+    const struct lb_section *sections = m->program->sections;
     bool is_timed = m->strategy.is_lease || lb_file_limit(m->file) != NULL;
-    bool is_lock = m->strategy.shape == LB_LOCK;
-    if (lb_file_uses(m->file, LB_SLOT_PERIOD_MS) && is_lock) {
-        struct lb_explored_ask *ask = add_exploration(m, first, "explore+period", 0);
-        ask->period = true;
-        ask->ticks = 1;
-    }
-    for (int one = 0; one < 2; one++) {
-        struct lb_explored_ask *ask =
-            add_exploration(m, first, one ? "explore+equal alone" : "explore+equal", 0);
-        ask->equal = true;
-        ask->ticks = 1;
-        ask->workers = one ? 1 : ask->workers;
-        ask->rounds = one ? 2 : 1;
-        ask->rescuers = recovers;
-        ask->renewals = m->program->sections[LB_S_RENEW].present;
-        ask->items = is_lock ? 0 : 1;
-    }
+    bool is_lock = m->strategy.shape == LB_LOCK, renews = sections[LB_S_RENEW].present;
+    if (lb_file_uses(m->file, LB_SLOT_PERIOD_MS) && is_lock)
+        add_exploration(m, first, "explore+period", 0, LB_BOUNDS(.period = true, .ticks = 1));
+    for (unsigned one = 0; one < 2; one++)
+        add_exploration(m, first, one ? "explore+equal alone" : "explore+equal", 0,
+                        LB_BOUNDS(.equal = true, .ticks = 1, .workers = one, .rounds = 1 + one,
+                                  .rescuers = recovers, .renewals = renews, .items = !is_lock));
     if (lb_file_uses(m->file, LB_SLOT_NOW))
         return;
-    struct lb_explored_ask *ask = add_exploration(m, first, "explore+skew", 0);
-    ask->skew = true;
-    ask->items = is_lock ? 0 : 1;
-    ask->ticks = is_timed;
-    ask->rescuers = recovers;
-    ask->renewals = m->program->sections[LB_S_RENEW].present;
-    if (is_lock)
-        return;
-    for (int lags = 0; lags < 2; lags++) {
-        ask = add_exploration(m, first, lags ? "explore+lag alone" : "explore+skew alone", 0);
-        ask->skew = !lags;
-        ask->lag = lags;
-        ask->workers = 1;
-        ask->rounds = 5;
-        ask->errors = m->program->sections[LB_S_ERROR].present;
-        ask->frees = m->program->sections[LB_S_FREE].present;
-    }
+    add_exploration(m, first, "explore+skew", 0,
+                    LB_BOUNDS(.skew = true, .items = !is_lock, .ticks = is_timed,
+                              .rescuers = recovers, .renewals = renews));
+    for (int lags = 0; lags < 2 && !is_lock; lags++)
+        add_exploration(m, first, lags ? "explore+lag alone" : "explore+skew alone", 0,
+                        LB_BOUNDS(.skew = !lags, .lag = lags, .workers = 1, .rounds = 5,
+                                  .errors = sections[LB_S_ERROR].present,
+                                  .frees = sections[LB_S_FREE].present));
 }
 
 /* An operator's recover, at any time: it takes what living workers have, and no guarantee is asked.
@@ -276,18 +255,14 @@ static void add_recover(struct lb_mutation *m, const struct lb_cell *first)
 {
     const struct lb_section *sections = m->program->sections;
     bool is_queue = m->strategy.shape == LB_QUEUE, by_worker = lb_file_uses(m->file, LB_SLOT_NOW);
-    for (int lags = 0; lags < (by_worker ? 1 : 2); lags++) {
-        struct lb_explored_ask *ask =
-            add_exploration(m, first, lags ? "explore+recover+lag" : "explore+recover", 0);
-        m->questions[m->n_questions - 1].is_of_answers = true;
-        ask->lag = lags;
-        ask->workers = ask->rescuers = 1;
-        ask->rounds = 2;
-        ask->items = is_queue ? 3 : 0;
-        ask->errors = is_queue && sections[LB_S_ERROR].present;
-        ask->others = is_queue && lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS) &&
-                      sections[LB_S_CLAIM].tx != LB_TX_HOLD;
-    }
+    const bool has_class = lb_section_has_param(&sections[LB_S_CLAIM], LB_SLOT_CLASS);
+    for (int lags = 0; lags < (by_worker ? 1 : 2); lags++)
+        add_exploration(
+            m, first, lags ? "explore+recover+lag" : "explore+recover", 0,
+            LB_BOUNDS(.lag = lags, .workers = 1, .rescuers = 1, .rounds = 2,
+                      .items = is_queue ? 3 : 0, .errors = is_queue && sections[LB_S_ERROR].present,
+                      .others = is_queue && has_class && sections[LB_S_CLAIM].tx != LB_TX_HOLD))
+            ->is_of_answers = true;
 }
 
 /* A second item in hand. Where a claim takes one, a worker may be meant to have one: what the
@@ -295,21 +270,14 @@ static void add_recover(struct lb_mutation *m, const struct lb_cell *first)
 static void add_hands(struct lb_mutation *m, const struct lb_cell *first)
 {
     const struct lb_section *sections = m->program->sections;
-    for (int alone = 0; alone < 2; alone++) {
-        struct lb_explored_ask *ask =
-            add_exploration(m, first, alone ? "explore+batch alone" : "explore+batch", 0);
-        m->questions[m->n_questions - 1].is_of_answers = !takes_many(m);
-        ask->batch = 2;
-        ask->items = alone ? 6 : 3;
-        ask->workers = alone ? 1 : ask->workers;
-        ask->renewals = sections[LB_S_RENEW].present;
-        ask->ticks = m->strategy.is_lease && !alone;
-        if (!alone)
-            continue;
-        ask->rounds = 3;
-        ask->frees = sections[LB_S_FREE].present;
-        ask->errors = sections[LB_S_ERROR].present;
-    }
+    for (unsigned alone = 0; alone < 2; alone++)
+        add_exploration(m, first, alone ? "explore+batch alone" : "explore+batch", 0,
+                        LB_BOUNDS(.batch = 2, .items = alone ? 6 : 3, .workers = alone,
+                                  .renewals = sections[LB_S_RENEW].present,
+                                  .ticks = m->strategy.is_lease && !alone, .rounds = alone ? 3 : 0,
+                                  .frees = alone && sections[LB_S_FREE].present,
+                                  .errors = alone && sections[LB_S_ERROR].present))
+            ->is_of_answers = !takes_many(m);
 }
 
 /* A second round, a second item in hand, and items that are given back. */
@@ -319,44 +287,35 @@ static void add_explorations(struct lb_mutation *m, const struct lb_cell *first)
     /* A recover that ends sessions would end those of the exploration's own workers. */
     bool has_recover = sections[LB_S_RECOVER].present && !first->outlook->features.ends_sessions;
     bool recovers = has_recover && m->program->recovers_by_time;
-    struct lb_explored_ask *ask = add_exploration(m, first, "explore+rounds", 0);
-    ask->rounds = 2;
-    ask->ticks = m->strategy.is_lease;
+    const bool is_lease = m->strategy.is_lease, ticks = is_lease || recovers;
+    add_exploration(m, first, "explore+rounds", 0, LB_BOUNDS(.rounds = 2, .ticks = is_lease));
     add_times(m, first, recovers);
     if (has_recover && !m->program->recovers_by_time)
         add_recover(m, first);
     if (m->strategy.shape != LB_QUEUE && lb_file_uses(m->file, LB_SLOT_MODE)) {
-        add_exploration(m, first, "explore+readers", 0)->readers = 2;
+        add_exploration(m, first, "explore+readers", 0, LB_BOUNDS(.readers = 2));
         /* One reader leaves, and the other one stays: then a writer comes. */
-        ask = add_exploration(m, first, "explore+readers and writer", 0);
-        ask->readers = 2;
-        ask->workers = 3;
+        add_exploration(m, first, "explore+readers and writer", 0,
+                        LB_BOUNDS(.readers = 2, .workers = 3));
     }
     if (m->strategy.shape != LB_QUEUE) {
-        if (!sections[LB_S_RENEW].present || sections[LB_S_ACQUIRE].tx == LB_TX_HOLD)
-            return;
-        ask = add_exploration(m, first, "explore+two locks+renew", 1u << LB_S_RENEW);
-        ask->resources = 2;
-        ask->renewals = 1;
-        ask->workers = 1;
-        ask->ticks = m->strategy.is_lease;
+        if (sections[LB_S_RENEW].present && sections[LB_S_ACQUIRE].tx != LB_TX_HOLD)
+            add_exploration(
+                m, first, "explore+two locks+renew", 1u << LB_S_RENEW,
+                LB_BOUNDS(.resources = 2, .renewals = 1, .workers = 1, .ticks = is_lease));
         return;
     }
     add_operators(m, first, recovers);
     add_hands(m, first);
     if (!sections[LB_S_FREE].present)
         return;
-    ask = add_exploration(m, first, "explore+free alone", 0);
-    ask->frees = 1;
-    ask->workers = 1;
-    ask->rounds = ask->items = 2;
-    ask->batch = takes_many(m) ? 2 : 1;
-    ask = add_exploration(m, first, "explore+free", 1u << LB_S_FREE);
+    add_exploration(m, first, "explore+free alone", 0,
+                    LB_BOUNDS(.frees = 1, .workers = 1, .rounds = 2, .items = 2,
+                              .batch = takes_many(m) ? 2 : 1));
     /* A stale one needs another worker that has the item by now. */
-    ask->frees = ask->items = 1;
-    ask->rescuers = recovers;
-    ask->ticks = m->strategy.is_lease || recovers;
-    ask->rounds = ask->ticks > 0 ? 1 : 2;
+    add_exploration(m, first, "explore+free", 1u << LB_S_FREE,
+                    LB_BOUNDS(.frees = 1, .items = 1, .rescuers = recovers, .ticks = ticks,
+                              .rounds = ticks ? 1 : 2));
 }
 
 /* True if the plan has the same exploration. */
