@@ -2,6 +2,7 @@
 #include "db.h"
 
 #include "append.h"
+#include "memory.h"
 #include "text_clean.h"
 
 #include <errno.h>
@@ -51,12 +52,8 @@ int lb_target_parse(const char *uri, struct lb_target *ret_target, struct lb_err
         if (r < 0)
             return r;
         lb_clean_text(label);
-        struct lb_target target = {.db = db, .uri = strdup(uri), .label = strdup(label)};
-        if (target.uri == NULL || target.label == NULL) {
-            lb_target_release(&target);
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
-        }
-        *ret_target = target;
+        *ret_target =
+            (struct lb_target){.db = db, .uri = lb_strdup(uri), .label = lb_strdup(label)};
         return 0;
     }
     char accepted[400] = "";

@@ -8,6 +8,7 @@
 #include "leash.h"
 
 #include "clock.h"
+#include "memory.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -59,9 +60,7 @@ static struct lb_leash_list *take_list(void)
     }
     if (list != NULL)
         return list;
-    list = calloc(1, sizeof *list);
-    if (list == NULL)
-        return NULL;
+    list = lb_calloc(1, sizeof *list);
     pthread_mutex_init(&list->lock, NULL);
     atomic_store(&list->is_used, true);
     list->next = atomic_load(&lists);
@@ -77,18 +76,14 @@ static struct lb_leash_list *own_list(void)
     if (list != NULL)
         return list;
     list = take_list();
-    if (list != NULL && pthread_setspecific(key, list) != 0) {
-        give_back(list);
-        return NULL;
-    }
+    if (pthread_setspecific(key, list) != 0)
+        lb_memory_exhausted(sizeof list); /* there is no other cause */
     return list;
 }
 
 void lb_leash_begin(struct lb_leash_wait *wait, int fd, lb_leash_cancel_fn *cancel, void *arg)
 {
     *wait = (struct lb_leash_wait){.list = own_list(), .fd = fd, .cancel = cancel, .arg = arg};
-    if (wait->list == NULL)
-        return;
     pthread_mutex_lock(&wait->list->lock);
     wait->next = wait->list->waits;
     if (wait->next != NULL)
@@ -99,8 +94,6 @@ void lb_leash_begin(struct lb_leash_wait *wait, int fd, lb_leash_cancel_fn *canc
 
 void lb_leash_end(struct lb_leash_wait *wait)
 {
-    if (wait->list == NULL)
-        return;
     pthread_mutex_lock(&wait->list->lock);
     if (wait->next != NULL)
         wait->next->before = wait->before;

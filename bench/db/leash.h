@@ -40,7 +40,7 @@ typedef void lb_leash_cancel_fn(void *arg);
 /* A wait; on the stack of the caller that waits. */
 struct lb_leash_wait {
     struct lb_leash_wait *next, *before;
-    struct lb_leash_list *list; /* of the thread in which it began; NULL: no memory, no bound */
+    struct lb_leash_list *list; /* of the thread in which it began */
     uint64_t seen_ns;           /* when the thread first saw it after the pull; 0: not yet */
     uint64_t cancelled_ns;      /* 0: not yet */
     int fd;
@@ -53,7 +53,7 @@ struct lb_leash_wait {
 void lb_leash_begin(struct lb_leash_wait *wait, int fd, lb_leash_cancel_fn *cancel, void *arg);
 void lb_leash_end(struct lb_leash_wait *wait);
 
-/* Starts the thread, once in a process. Without it, or without room for it, nothing is ever cut. */
+/* Starts the thread, once in a process. Without it nothing is ever cut. */
 void lb_leash_hold(void);
 /* For a statement without a socket: true if it has to end now. *since_ns: when this was first asked
  * about the statement while statements are bounded; 0 before. */

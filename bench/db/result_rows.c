@@ -2,6 +2,8 @@
  */
 #include "result_rows.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,62 +24,40 @@ void lb_result_begin(struct lb_result *result, size_t n_columns)
     result->text_used = 0;
 }
 
-static struct lb_cell *add_cell(struct lb_result *result)
+static struct lb_cell *add_cell(struct lb_result *result, enum lb_type type)
 {
     if (result->n_cells == result->cells_size) {
-        size_t size = result->cells_size > 0 ? result->cells_size * 2 : 64;
-        struct lb_cell *grown = realloc(result->cells, size * sizeof *grown);
-        if (grown == NULL)
-            return NULL;
-        result->cells = grown;
-        result->cells_size = size;
+        result->cells_size = result->cells_size > 0 ? result->cells_size * 2 : 64;
+        result->cells = lb_realloc(result->cells, result->cells_size, sizeof *result->cells);
     }
-    return &result->cells[result->n_cells++];
+    struct lb_cell *cell = &result->cells[result->n_cells++];
+    cell->type = type;
+    return cell;
 }
 
-bool lb_result_add_null(struct lb_result *result)
+void lb_result_add_null(struct lb_result *result)
 {
-    struct lb_cell *cell = add_cell(result);
-    if (cell != NULL)
-        cell->type = LB_NULL;
-    return cell != NULL;
+    add_cell(result, LB_NULL);
 }
 
-bool lb_result_add_int(struct lb_result *result, int64_t integer)
+void lb_result_add_int(struct lb_result *result, int64_t integer)
 {
-    struct lb_cell *cell = add_cell(result);
-    if (cell == NULL)
-        return false;
-    cell->type = LB_INT;
-    cell->integer = integer;
-    return true;
+    add_cell(result, LB_INT)->integer = integer;
 }
 
-bool lb_result_add_real(struct lb_result *result, double real)
+void lb_result_add_real(struct lb_result *result, double real)
 {
-    struct lb_cell *cell = add_cell(result);
-    if (cell == NULL)
-        return false;
-    cell->type = LB_REAL;
-    cell->real = real;
-    return true;
+    add_cell(result, LB_REAL)->real = real;
 }
 
 char *lb_result_add_space(struct lb_result *result, size_t length)
 {
     size_t need = result->text_used + length + 1;
     if (need > result->text_size) {
-        size_t size = need < 1024 ? 4096 : need * 2;
-        char *grown = realloc(result->text, size);
-        if (grown == NULL)
-            return NULL;
-        result->text = grown;
-        result->text_size = size;
+        result->text_size = need < 1024 ? 4096 : need * 2;
+        result->text = lb_realloc(result->text, result->text_size, 1);
     }
-    struct lb_cell *cell = add_cell(result);
-    if (cell == NULL)
-        return NULL;
-    cell->type = LB_TEXT;
+    struct lb_cell *cell = add_cell(result, LB_TEXT);
     cell->length = (uint32_t)length;
     cell->offset = result->text_used;
     result->text[need - 1] = '\0';
@@ -85,12 +65,11 @@ char *lb_result_add_space(struct lb_result *result, size_t length)
     return result->text + cell->offset;
 }
 
-bool lb_result_add_text(struct lb_result *result, const void *text, size_t length)
+void lb_result_add_text(struct lb_result *result, const void *text, size_t length)
 {
     char *space = lb_result_add_space(result, length);
-    if (space != NULL && length > 0)
+    if (length > 0)
         memcpy(space, text, length);
-    return space != NULL;
 }
 
 struct lb_value lb_result_value(const struct lb_result *result, size_t row, size_t column)

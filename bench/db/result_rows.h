@@ -19,13 +19,13 @@ struct lb_result {
 
 /* Empties it for a result of n_columns. */
 void lb_result_begin(struct lb_result *result, size_t n_columns);
-/* Append the next value of the current row; false: out of memory. Text is copied. */
-bool lb_result_add_null(struct lb_result *result);
-bool lb_result_add_int(struct lb_result *result, int64_t integer);
-bool lb_result_add_real(struct lb_result *result, double real);
-bool lb_result_add_text(struct lb_result *result, const void *text, size_t length);
-/* Appends a text of that length to be written by the caller, or NULL. The pointer is good until the
- * next call. */
+/* Append the next value of the current row. Text is copied. */
+void lb_result_add_null(struct lb_result *result);
+void lb_result_add_int(struct lb_result *result, int64_t integer);
+void lb_result_add_real(struct lb_result *result, double real);
+void lb_result_add_text(struct lb_result *result, const void *text, size_t length);
+/* Appends a text of that length to be written by the caller. The pointer is good until the next
+ * call. */
 char *lb_result_add_space(struct lb_result *result, size_t length);
 /* A value, as long as the result is not begun again. */
 struct lb_value lb_result_value(const struct lb_result *result, size_t row, size_t column);

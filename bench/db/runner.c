@@ -8,6 +8,7 @@
 
 #include "carrier.h"
 #include "clock.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,12 +83,11 @@ void lb_bag_copy(struct lb_bag *into, const struct lb_bag *from)
 int lb_runner_init(struct lb_runner *runner, const struct lb_program *program,
                    struct lb_session *session, struct lb_error *err)
 {
+    (void)err;
     runner->program = program;
     runner->ahead = 0;
     runner->session = session;
-    runner->statements = calloc(program->n_statements + 1, sizeof *runner->statements);
-    if (runner->statements == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    runner->statements = lb_calloc(program->n_statements + 1, sizeof *runner->statements);
     return 0;
 }
 
@@ -219,10 +219,8 @@ static int execute_plain(struct lb_runner *runner, const struct lb_statement *st
     struct lb_session *session = runner->session;
     if (session->conn == NULL)
         return LB_LOST;
-    const char *native = lb_session_native(session, statement->native);
     progress->found = true;
-    return native == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                          : session->db->run(session->conn, native, err);
+    return session->db->run(session->conn, lb_session_native(session, statement->native), err);
 }
 
 static bool is_skipped(const struct lb_statement *statement, bool decided)

@@ -168,10 +168,8 @@ int lb_session_ready(struct lb_session *session, struct lb_prepared *prepared,
         assert(step->n_params <= MAX_PARAMS);
         for (size_t i = 0; i < step->n_params; i++)
             types[i] = step->params[i].type;
-        native = lb_session_native(session, native);
-        r = native == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                           : session->db->prepare(session->used, native, step->n_params, types,
-                                                  &prepared->stmt, err);
+        r = session->db->prepare(session->used, lb_session_native(session, native), step->n_params,
+                                 types, &prepared->stmt, err);
         if (r != 0) {
             prepared->stmt = NULL;
             return step_end(session, step, r, NULL);

@@ -44,8 +44,7 @@ struct lb_gate {
     bool split_autocommit;
     /* With split_autocommit: is this one? NULL: all are. */
     bool (*splits)(void *arg, const struct lb_step *step);
-    /* If set: returns the text to execute instead of native. Lives as long as the session. NULL:
-     * out of memory. */
+    /* If set: returns the text to execute instead of native. Lives as long as the session. */
     const char *(*rewrite)(void *arg, const char *native);
 };
 
@@ -97,7 +96,7 @@ int lb_session_execute(struct lb_session *session, struct lb_prepared *prepared,
                        const struct lb_step *step, const char *native, struct lb_rows *ret_rows,
                        struct lb_error *err);
 
-/* The text that the session's gate has in place of this one. NULL: out of memory. */
+/* The text that the session's gate has in place of this one. */
 const char *lb_session_native(const struct lb_session *session, const char *native);
 
 /* Statements in one round trip (a pipeline), outside of a transaction and where the engine has

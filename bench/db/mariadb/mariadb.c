@@ -17,6 +17,7 @@
 #include "leash.h"
 #include "mariadb_conn.h"
 #include "mariadb_wire.h"
+#include "memory.h"
 #include "program_lex.h"
 
 #include <errmsg.h>
@@ -97,9 +98,7 @@ static int maria_open(struct lb_space *space, const struct lb_conn_options *opti
         [LB_ISO_REPEATABLE_READ] = ", tx_isolation = 'REPEATABLE-READ'",
         [LB_ISO_SERIALIZABLE] = ", tx_isolation = 'SERIALIZABLE'",
     };
-    struct lb_conn *conn = calloc(1, sizeof *conn);
-    if (conn == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_conn *conn = lb_calloc(1, sizeof *conn);
     unsigned bound_s =
         options->lock_timeout_ms == 0 ? NO_BOUND_S : (options->lock_timeout_ms - 1) / 1000 + 1;
     char init[200];
@@ -175,11 +174,10 @@ static int maria_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
 {
     (void)types; /* they are sent with the values */
     int r = 0;
-    struct lb_stmt *stmt = calloc(1, sizeof *stmt);
-    if (stmt == NULL || (stmt->handle = mysql_stmt_init(conn->my)) == NULL) {
-        free(stmt);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    struct lb_stmt *stmt = lb_calloc(1, sizeof *stmt);
+    stmt->handle = mysql_stmt_init(conn->my);
+    if (stmt->handle == NULL)
+        lb_memory_exhausted(sizeof *stmt->handle);
     stmt->n_params = n_params;
     stmt->is_nowait = says_nowait(sql);
     stmt->is_write = is_write(sql);
@@ -262,23 +260,15 @@ static enum lb_type column_type(const MYSQL_FIELD *field)
 
 /* The columns are known after the first execution only: INSERT and DELETE ... RETURNING, and CALL,
  * are prepared without any. libmariadb's names end with the result of a CALL. */
-static bool learn_columns(struct lb_stmt *stmt, unsigned n)
+static void learn_columns(struct lb_stmt *stmt, unsigned n)
 {
     if (n == stmt->n_columns)
-        return true;
+        return;
     forget_columns(stmt);
-    stmt->columns = calloc(n, sizeof *stmt->columns);
-    if (stmt->columns == NULL)
-        return false;
+    stmt->columns = lb_calloc(n, sizeof *stmt->columns);
     stmt->n_columns = n;
-    bool is_known = true;
-    for (unsigned i = 0; i < n; i++) {
-        stmt->columns[i].name = strdup(stmt->handle->fields[i].name);
-        is_known = is_known && stmt->columns[i].name != NULL;
-    }
-    if (!is_known)
-        forget_columns(stmt);
-    return is_known;
+    for (unsigned i = 0; i < n; i++)
+        stmt->columns[i].name = lb_strdup(stmt->handle->fields[i].name);
 }
 
 static int bind_columns(struct lb_stmt *stmt, unsigned n)
@@ -305,23 +295,27 @@ static int bind_columns(struct lb_stmt *stmt, unsigned n)
     return mysql_stmt_bind_result(stmt->handle, binds);
 }
 
+/* False: the library could not fetch it. */
 static bool copy_column(struct lb_result *result, struct lb_stmt *stmt, unsigned i)
 {
     struct column *column = &stmt->columns[i];
-    if (column->is_null)
-        return lb_result_add_null(result);
-    if (column->type == LB_INT)
-        return lb_result_add_int(result, column->integer);
-    if (column->type == LB_REAL)
-        return lb_result_add_real(result, column->real);
-    if (column->length <= TEXT_SIZE)
-        return lb_result_add_text(result, column->text, column->length);
-    MYSQL_BIND bind;
-    memset(&bind, 0, sizeof bind);
-    bind.buffer_type = MYSQL_TYPE_STRING;
-    bind.buffer_length = column->length;
-    bind.buffer = lb_result_add_space(result, column->length);
-    return bind.buffer != NULL && mysql_stmt_fetch_column(stmt->handle, &bind, i, 0) == 0;
+    if (column->is_null) {
+        lb_result_add_null(result);
+    } else if (column->type == LB_INT) {
+        lb_result_add_int(result, column->integer);
+    } else if (column->type == LB_REAL) {
+        lb_result_add_real(result, column->real);
+    } else if (column->length <= TEXT_SIZE) {
+        lb_result_add_text(result, column->text, column->length);
+    } else {
+        MYSQL_BIND bind;
+        memset(&bind, 0, sizeof bind);
+        bind.buffer_type = MYSQL_TYPE_STRING;
+        bind.buffer_length = column->length;
+        bind.buffer = lb_result_add_space(result, column->length);
+        return mysql_stmt_fetch_column(stmt->handle, &bind, i, 0) == 0;
+    }
+    return true;
 }
 
 /* Reads the rows as they come from the server: locks are taken while they do, so that a deadlock
@@ -333,8 +327,7 @@ static int read_rows(struct lb_conn *conn, struct lb_stmt *stmt, struct lb_rows 
     int r = LB_OK, status = 0;
     if (n > MAX_COLUMNS)
         return lb_fail(err, LB_E_SQL, "the statement returns more than %d columns", MAX_COLUMNS);
-    if (!learn_columns(stmt, n))
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    learn_columns(stmt, n);
     rows->n_columns = n;
     lb_result_begin(&conn->result, n);
     if (bind_columns(stmt, n) != 0)

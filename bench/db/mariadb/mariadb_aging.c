@@ -9,6 +9,7 @@
 
 #include "append.h"
 #include "life.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,9 +49,7 @@ static int note_plan(struct lb_conn *conn, const char *sql, size_t n, const stru
 {
     const struct lb_db *db = lb_conn_head(conn)->db;
     struct lb_rows rows = {0};
-    char *text = NULL;
-    if (asprintf(&text, "EXPLAIN %s", sql) < 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    char *text = lb_format("EXPLAIN %s", sql);
     int r = query(conn, text, n, params, &rows, err);
     free(text);
     plan[0] = '\0';
@@ -88,8 +87,8 @@ static double read_locked(struct lb_conn *conn)
         rows.n_rows == 0 || rows.n_columns < 3)
         return -1;
     struct lb_value status = db->value(conn, 0, 2);
-    char *text = strndup(status.text, status.length);
-    char *at = text != NULL ? strstr(text, thread) : NULL;
+    char *text = lb_strndup(status.text, status.length);
+    char *at = strstr(text, thread);
     if (at == NULL) {
         free(text);
         return -1;
@@ -112,17 +111,15 @@ static int analyse(struct lb_conn *conn, const char *sql, size_t n, const struct
 {
     static const char key[] = "\"pages_accessed\": ";
     struct lb_rows rows = {0};
-    char *text = NULL;
+    char *text = lb_format("ANALYZE FORMAT=JSON %s", sql);
     *ret_pages = 0;
-    if (asprintf(&text, "ANALYZE FORMAT=JSON %s", sql) < 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     int r = query(conn, text, n, params, &rows, err);
     free(text);
     if (r != LB_OK || rows.n_rows == 0)
         return r;
     struct lb_value json = lb_conn_head(conn)->db->value(conn, 0, 0);
-    text = strndup(json.text, json.length);
-    for (char *at = text; at != NULL && (at = strstr(at, key)) != NULL; at++)
+    text = lb_strndup(json.text, json.length);
+    for (char *at = text; (at = strstr(at, key)) != NULL; at++)
         *ret_pages += strtod(at + strlen(key), NULL);
     free(text);
     return LB_OK;

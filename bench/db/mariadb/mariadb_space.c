@@ -11,6 +11,7 @@
 #include "append.h"
 #include "leash.h"
 #include "mariadb_wire.h"
+#include "memory.h"
 #include "random.h"
 #include "uri_text.h"
 
@@ -121,12 +122,13 @@ static MYSQL *connect_node(const struct lb_mariadb_uri *uri, const struct lb_mar
 {
     unsigned timeout_s = lb_leash_connect_s();
     char name[64], where[300];
-    MYSQL *my = timeout_s > 0 ? mysql_init(NULL) : NULL;
-    if (my == NULL) {
-        lb_fail(err, timeout_s > 0 ? LB_E_MEMORY : LB_E_ENV, "cannot connect to MariaDB: %s",
-                timeout_s > 0 ? "out of memory" : "the server does not answer");
+    if (timeout_s == 0) {
+        lb_fail(err, LB_E_ENV, "cannot connect to MariaDB: the server does not answer");
         return NULL;
     }
+    MYSQL *my = mysql_init(NULL);
+    if (my == NULL)
+        lb_memory_exhausted(sizeof *my);
     snprintf(name, sizeof name, "lockbench %s", wish->role != NULL ? wish->role : "");
     mysql_options(my, MYSQL_OPT_CONNECT_TIMEOUT, &timeout_s);
     set_ssl(my, uri);
@@ -458,8 +460,7 @@ static int64_t count_databases(struct lb_space *space)
  * gone. */
 static int take_again(struct lb_space *space, bool *ret_gone, struct lb_error *err)
 {
-    if (space->my != NULL)
-        mysql_close(space->my);
+    mysql_close(space->my);
     int r = open_session(space, NULL, err);
     if (r < 0)
         return r;
@@ -538,17 +539,28 @@ static int make_database(struct lb_space *space, const char *hint, struct lb_err
     return r;
 }
 
+static int new_space(const struct lb_target *target, struct lb_space **ret_space,
+                     struct lb_error *err)
+{
+    if (mysql_library_init(0, NULL, NULL) != 0)
+        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_space *space = lb_calloc(1, sizeof *space);
+    int r = lb_mariadb_uri_parse(target->uri, &space->uri, err);
+    if (r == 0)
+        *ret_space = space;
+    else
+        free(space);
+    return r;
+}
+
 int lb_maria_space_open(const struct lb_target *target, const char *hint,
                         struct lb_space **ret_space, struct lb_error *err)
 {
-    struct lb_space *space = calloc(1, sizeof *space);
-    if (space == NULL || mysql_library_init(0, NULL, NULL) != 0) {
-        free(space);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    int r = lb_mariadb_uri_parse(target->uri, &space->uri, err);
-    if (r == 0)
-        r = open_session(space, wanted_database(space), err);
+    struct lb_space *space = NULL;
+    int r = new_space(target, &space, err);
+    if (r < 0)
+        return r;
+    r = open_session(space, wanted_database(space), err);
     if (r == 0 && mysql_get_server_version(space->my) < 100600)
         r = lb_fail(err, LB_E_ENV, "the server is %s; MariaDB 10.6 is the oldest that works",
                     mysql_get_server_info(space->my));
@@ -559,8 +571,7 @@ int lb_maria_space_open(const struct lb_target *target, const char *hint,
         r = lb_life_begin(&space->life, renew, space, err);
     }
     if (r < 0) {
-        if (space->my != NULL)
-            mysql_close(space->my);
+        mysql_close(space->my);
         free(space);
         return r;
     }
@@ -571,16 +582,10 @@ int lb_maria_space_open(const struct lb_target *target, const char *hint,
 int lb_maria_space_join(const struct lb_target *target, const char *name, int32_t number,
                         struct lb_space **ret_space, struct lb_error *err)
 {
-    struct lb_space *space = calloc(1, sizeof *space);
-    if (space == NULL || mysql_library_init(0, NULL, NULL) != 0) {
-        free(space);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    int r = lb_mariadb_uri_parse(target->uri, &space->uri, err);
-    if (r != 0) {
-        free(space);
+    struct lb_space *space = NULL;
+    int r = new_space(target, &space, err);
+    if (r < 0)
         return r;
-    }
     space->is_joined = true;
     space->number = number;
     snprintf(space->name, sizeof space->name, "%s", name);
@@ -626,8 +631,7 @@ int lb_maria_space_close(struct lb_space *space, bool keep, struct lb_error *err
     if (r < 0 && !gone && is_lost(space))
         lb_fail_prefix(err, "the server went away, and the database %s is left for the next run",
                        space->name);
-    if (space->my != NULL)
-        mysql_close(space->my);
+    mysql_close(space->my);
     free(space);
     return r;
 }

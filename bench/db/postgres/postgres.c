@@ -11,6 +11,7 @@
  */
 #include "aging.h"
 #include "clock.h"
+#include "memory.h"
 #include "postgres_send.h"
 
 #include <libpq-fe.h>
@@ -98,9 +99,7 @@ static void pg_close(struct lb_conn *conn)
 static int pg_open(struct lb_space *space, const struct lb_conn_options *options,
                    struct lb_conn **ret_conn, struct lb_error *err)
 {
-    struct lb_conn *conn = calloc(1, sizeof *conn);
-    if (conn == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_conn *conn = lb_calloc(1, sizeof *conn);
     conn->head.db = &lb_db_postgres;
     bool has_level = options->isolation != LB_ISO_DEFAULT;
     const char *level = lb_isolation_name(options->isolation);
@@ -128,11 +127,11 @@ static int pg_open(struct lb_space *space, const struct lb_conn_options *options
              has_level ? "; " : "", space->schema, options->lock_timeout_ms);
     conn->begins_late = options->begins_late && !conn->pooled;
     conn->cancel = lb_pg_cancel_new(conn->pg);
-    if (conn->cancel == NULL) {
-        pg_close(conn);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    if (options->replica_of != NULL && (r = await_replay(conn, options->replica_of, err)) < 0) {
+    if (conn->cancel == NULL)
+        r = lb_fail(err, LB_E_ENV, "the server went away: %s", PQerrorMessage(conn->pg));
+    else if (options->replica_of != NULL)
+        r = await_replay(conn, options->replica_of, err);
+    if (r < 0) {
         pg_close(conn);
         return r;
     }
@@ -173,11 +172,8 @@ static int pg_prepare(struct lb_conn *conn, const char *sql, size_t n_params,
     int r = lb_pg_pay_begin(conn, err);
     if (r != LB_OK)
         return r;
-    struct lb_stmt *stmt = calloc(1, sizeof *stmt);
-    if (stmt == NULL || (stmt->sql = strdup(sql)) == NULL) {
-        free(stmt);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    struct lb_stmt *stmt = lb_calloc(1, sizeof *stmt);
+    stmt->sql = lb_strdup(sql);
     snprintf(stmt->name, sizeof stmt->name, "s%u", ++conn->n_stmts);
     stmt->n_params = n_params;
     /* Text is left to the server to infer: it may be a timestamp, a uuid, an enum. */
@@ -243,8 +239,7 @@ static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct l
                       struct lb_rows *ret_rows, struct lb_error *err)
 {
     struct lb_pg_bound bound; /* not initialised: only its first n_params entries are used */
-    if (!lb_pg_bind(conn, stmt, params, &bound))
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    lb_pg_bind(conn, stmt, params, &bound);
     if (conn->cut)
         return cut_off(conn, lb_pg_send(conn, stmt, &bound));
     return take_result(conn, lb_pg_request(conn, stmt, &bound), ret_rows, err);
@@ -255,10 +250,9 @@ static int pg_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct l
 static int pg_send(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
                    struct lb_error *err)
 {
+    (void)err; /* receive reports a failure */
     struct lb_pg_bound bound;
-    if (!lb_pg_bind(conn, stmt, params, &bound))
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    /* receive reports the failure. */
+    lb_pg_bind(conn, stmt, params, &bound);
     conn->send_failed = !lb_pg_send_piped(conn, stmt, &bound) || conn->send_failed;
     return 0;
 }

@@ -10,6 +10,7 @@
 
 #include "append.h"
 #include "life.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,7 @@ static int read_locked(struct lb_conn *conn, double *ret, struct lb_error *err)
             r = db->execute(conn, stmt, NULL, &rows, err);
         struct lb_value value =
             r == LB_OK ? db->value(conn, 0, 0) : (struct lb_value){.type = LB_NULL};
-        sql = text = i == 0 && value.type == LB_TEXT ? strndup(value.text, value.length) : text;
+        sql = text = i == 0 && value.type == LB_TEXT ? lb_strndup(value.text, value.length) : text;
         if (i == 1 && value.type == LB_INT)
             *ret = (double)value.integer;
     }
@@ -98,14 +99,12 @@ static void put_literal(FILE *out, const struct lb_value *value)
     }
 }
 
-/* PREPARE and EXECUTE, as texts to free; false: out of memory. */
-static bool make_texts(const char *sql, size_t n, const struct lb_value *params, char **prepare,
+/* PREPARE and EXECUTE, as texts to free. */
+static void make_texts(const char *sql, size_t n, const struct lb_value *params, char **prepare,
                        char **execute)
 {
     size_t size;
-    FILE *out = open_memstream(prepare, &size);
-    if (out == NULL)
-        return false;
+    FILE *out = lb_open_memory(prepare, &size);
     fputs("PREPARE lb_age", out);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "%s%s", i == 0 ? " (" : ", ",
@@ -113,18 +112,15 @@ static bool make_texts(const char *sql, size_t n, const struct lb_value *params,
                 : params[i].type == LB_REAL ? "float8"
                                             : "unknown");
     fprintf(out, "%s AS %s", n > 0 ? ")" : "", sql);
-    fclose(out);
-    out = open_memstream(execute, &size);
-    if (out == NULL)
-        return false;
+    lb_close_memory(out);
+    out = lb_open_memory(execute, &size);
     fputs("EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) EXECUTE lb_age", out);
     for (size_t i = 0; i < n; i++) {
         fputs(i == 0 ? " (" : ", ", out);
         put_literal(out, &params[i]);
     }
     fputs(n > 0 ? ")" : "", out);
-    fclose(out);
-    return *prepare != NULL && *execute != NULL;
+    lb_close_memory(out);
 }
 
 /* Runs an EXPLAIN of format JSON. The caller frees *ret_json. */
@@ -140,8 +136,8 @@ static int explained(struct lb_conn *conn, const char *statement, char **ret_jso
     if (r != LB_OK)
         return r;
     struct lb_value value = db->value(conn, 0, 0);
-    *ret_json = strndup(value.text, value.length);
-    return *ret_json != NULL ? LB_OK : lb_fail(err, LB_E_MEMORY, "out of memory");
+    *ret_json = lb_strndup(value.text, value.length);
+    return LB_OK;
 }
 
 static int explain(struct lb_conn *conn, const char *execute, const char *mode, double *ret_cost,
@@ -152,9 +148,7 @@ static int explain(struct lb_conn *conn, const char *execute, const char *mode, 
     char set[100];
     snprintf(set, sizeof set, "SAVEPOINT lb_age; SET LOCAL plan_cache_mode = %s", mode);
     int r = db->run(conn, set, err);
-    char *plain = NULL;
-    if (r == LB_OK && asprintf(&plain, "EXPLAIN %s", strstr(execute, "EXECUTE")) < 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    char *plain = lb_format("EXPLAIN %s", strstr(execute, "EXECUTE"));
     for (int i = 0; i < PLANNED && r == LB_OK; i++)
         r = db->run(conn, plain, err);
     free(plain);
@@ -198,10 +192,9 @@ static int find_other(struct lb_conn *conn, const char *statement, struct lb_tou
          "enable_bitmapscan = off")};
     const double impossible = 1e9; /* the method is used all the same: 1e10 is added */
     const struct lb_db *db = lb_conn_head(conn)->db;
-    char *explain = NULL, sql[200], own[sizeof ret->plan], plan[sizeof ret->other_plan];
+    char sql[200], own[sizeof ret->plan], plan[sizeof ret->other_plan];
     double cost = 0, other = 0;
-    if (asprintf(&explain, "EXPLAIN (FORMAT JSON) %s", statement) < 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    char *explain = lb_format("EXPLAIN (FORMAT JSON) %s", statement);
     int r = db->run(conn, "SAVEPOINT lb_age; SET LOCAL plan_cache_mode = force_custom_plan", err);
     if (r == LB_OK)
         r = estimate(conn, explain, &cost, own, sizeof own, err);
@@ -227,10 +220,9 @@ static int touch(struct lb_conn *conn, const char *sql, size_t n_params,
                  const struct lb_value *params, struct lb_touched *ret, struct lb_error *err)
 {
     const struct lb_db *db = lb_conn_head(conn)->db;
-    char *prepare = NULL, *execute = NULL;
-    int r = make_texts(sql, n_params, params, &prepare, &execute)
-                ? db->run(conn, prepare, err)
-                : lb_fail(err, LB_E_MEMORY, "out of memory");
+    char *prepare, *execute;
+    make_texts(sql, n_params, params, &prepare, &execute);
+    int r = db->run(conn, prepare, err);
     if (r == LB_OK)
         r = explain(conn, execute, "force_custom_plan", &ret->cost, &ret->locked, ret->plan,
                     sizeof ret->plan, err);

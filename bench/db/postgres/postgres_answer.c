@@ -4,6 +4,7 @@
  * Source: https://www.postgresql.org/docs/current/errcodes-appendix.html.
  */
 #include "append.h"
+#include "memory.h"
 #include "postgres_send.h"
 #include "postgres_space.h"
 
@@ -116,9 +117,7 @@ int lb_pg_run(struct lb_conn *conn, const char *sql, struct lb_error *err)
         return r;
     if (conn->pooled && lb_pg_is_idle(conn)) {
         /* One packet is one transaction. */
-        if (asprintf(&both, "%s; %s", conn->settings, sql) < 0)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
-        sql = both;
+        sql = both = lb_format("%s; %s", conn->settings, sql);
     }
     PGresult *result = lb_pg_wire_answer(conn->pg, &conn->watch, PQsendQuery(conn->pg, sql));
     free(both);

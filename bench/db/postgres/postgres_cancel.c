@@ -5,6 +5,7 @@
 #include "postgres_cancel.h"
 
 #include "clock.h"
+#include "memory.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -29,13 +30,10 @@ static _Atomic unsigned n_unanswered;
 
 struct lb_pg_cancel *lb_pg_cancel_new(PGconn *pg)
 {
-    struct lb_pg_cancel *cancel = calloc(1, sizeof *cancel);
     PGcancel *request = PQgetCancel(pg);
-    if (cancel == NULL || request == NULL) {
-        PQfreeCancel(request);
-        free(cancel);
+    if (request == NULL)
         return NULL;
-    }
+    struct lb_pg_cancel *cancel = lb_calloc(1, sizeof *cancel);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);

@@ -11,7 +11,7 @@
 
 struct lb_pg_cancel;
 
-/* Made at connect, so that another thread need not touch pg. NULL: no memory. */
+/* Made at connect, so that another thread need not touch pg. NULL: the connection is lost. */
 struct lb_pg_cancel *lb_pg_cancel_new(PGconn *pg);
 /* A request that is under way goes on. NULL is allowed. */
 void lb_pg_cancel_free(struct lb_pg_cancel *cancel);

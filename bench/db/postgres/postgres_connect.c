@@ -2,6 +2,7 @@
 #include "postgres_space.h"
 
 #include "leash.h"
+#include "memory.h"
 #include "postgres_wire.h"
 
 #include <stdio.h>
@@ -107,7 +108,7 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
     enum { MAX_KEYS = 64 };
     const char *keys[MAX_KEYS + 5], *values[MAX_KEYS + 5];
     PQconninfoOption *options = NULL;
-    char name[64], timeout[16], *merged = NULL;
+    char name[64], timeout[16];
     size_t n = 0;
     if (lb_leash_connect_s() == 0)
         return lb_fail(err, LB_E_ENV, "cannot connect to PostgreSQL: the server does not answer");
@@ -119,11 +120,8 @@ static int connect_pg(const char *uri, const char *role, const char *extra, cons
                *password = option_value(options, "password");
     if (own == NULL)
         own = getenv("PGOPTIONS");
-    if (asprintf(&merged, "%s%s%s", extra != NULL && own != NULL ? own : "",
-                 extra != NULL && own != NULL ? " " : "", extra != NULL ? extra : "") < 0) {
-        PQconninfoFree(options);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    char *merged = lb_format("%s%s%s", extra != NULL && own != NULL ? own : "",
+                             extra != NULL && own != NULL ? " " : "", extra != NULL ? extra : "");
     unsigned timeout_s = timeout_of(options);
     snprintf(timeout, sizeof timeout, "%u", timeout_s);
     keys[n] = "connect_timeout";

@@ -5,31 +5,28 @@
  */
 #include "postgres_send.h"
 
+#include "memory.h"
+
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool reserve_text(struct lb_conn *conn, size_t n, const struct lb_value *params)
+static void reserve_text(struct lb_conn *conn, size_t n, const struct lb_value *params)
 {
     size_t need = 0;
     for (size_t i = 0; i < n; i++)
         need += params[i].type == LB_TEXT ? params[i].length + 1u : NUMBER_SIZE;
     if (need <= conn->text_size)
-        return true;
-    char *grown = realloc(conn->text, need * 2);
-    if (grown == NULL)
-        return false;
-    conn->text = grown;
+        return;
     conn->text_size = need * 2;
-    return true;
+    conn->text = lb_realloc(conn->text, conn->text_size, 1);
 }
 
-bool lb_pg_bind(struct lb_conn *conn, const struct lb_stmt *stmt, const struct lb_value *params,
+void lb_pg_bind(struct lb_conn *conn, const struct lb_stmt *stmt, const struct lb_value *params,
                 struct lb_pg_bound *bound)
 {
-    if (!reserve_text(conn, stmt->n_params, params))
-        return false;
+    reserve_text(conn, stmt->n_params, params);
     char *text = conn->text;
     for (size_t i = 0; i < stmt->n_params; i++) {
         const struct lb_value *v = &params[i];
@@ -54,7 +51,6 @@ bool lb_pg_bind(struct lb_conn *conn, const struct lb_stmt *stmt, const struct l
             text += snprintf(text, NUMBER_SIZE, "%.17g", v->real) + 1;
         }
     }
-    return true;
 }
 
 /* What a transaction behind a pooler starts with. No SET LOCAL: the server would log a warning for

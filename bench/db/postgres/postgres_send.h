@@ -18,8 +18,8 @@ struct lb_pg_bound {
 };
 
 /* Only the first n_params entries are filled. They borrow from the connection until the next call.
- * false: out of memory. */
-bool lb_pg_bind(struct lb_conn *conn, const struct lb_stmt *stmt, const struct lb_value *params,
+ */
+void lb_pg_bind(struct lb_conn *conn, const struct lb_stmt *stmt, const struct lb_value *params,
                 struct lb_pg_bound *bound);
 
 /* Sends a statement; false: that failed. */

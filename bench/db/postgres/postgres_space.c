@@ -17,6 +17,7 @@
 
 #include "clock.h"
 #include "leash.h"
+#include "memory.h"
 #include "postgres_wire.h"
 #include "random.h"
 
@@ -369,9 +370,7 @@ static bool is_lost(const struct lb_space *space)
 int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb_space **ret_space,
                      struct lb_error *err)
 {
-    struct lb_space *space = calloc(1, sizeof *space);
-    if (space == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_space *space = lb_calloc(1, sizeof *space);
     space->target = *target;
     int r = open_session(space, err);
     for (int i = 0; r == 0 && i < SESSIONS; i++) {
@@ -400,9 +399,8 @@ int lb_pg_space_open(const struct lb_target *target, const char *hint, struct lb
 int lb_pg_space_join(const struct lb_target *target, const char *name, int32_t number,
                      struct lb_space **ret_space, struct lb_error *err)
 {
-    struct lb_space *space = calloc(1, sizeof *space);
-    if (space == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    (void)err;
+    struct lb_space *space = lb_calloc(1, sizeof *space);
     space->target = *target;
     space->is_joined = true;
     space->oid = (Oid)number;

@@ -10,6 +10,7 @@
  */
 #include "program_building.h"
 
+#include "memory.h"
 #include "nearest.h"
 
 #include <stdio.h>
@@ -226,8 +227,6 @@ static int add_parameter(struct lb_building *b, const struct lb_raw_section *sec
     if (slot == LB_SLOTS || statement->n_params == LB_PARAMS)
         return lb_file_fail(b->file, token->line, b->err, "more than %d parameters",
                             slot == LB_SLOTS ? LB_SLOTS : LB_PARAMS);
-    if (b->program->slot_name[slot] == NULL)
-        return lb_building_no_memory(b);
     set_default(b, slot);
     bool is_column = section_has_column(b, section, index, name, length) ||
                      inherits_column(b, section->name, name, length);
@@ -318,12 +317,8 @@ static int translate(struct lb_building *b, const struct lb_raw_section *section
     }
     lb_growing_add(&b->sql, "", 1);
     lb_growing_add(&b->native, "", 1);
-    if (b->sql.failed || b->native.failed)
-        return lb_building_no_memory(b);
     statement->sql = lb_arena_copy(&b->arena, b->sql.bytes, b->sql.length - 1);
     statement->native = lb_arena_copy(&b->arena, b->native.bytes, b->native.length - 1);
-    if (statement->sql == NULL || statement->native == NULL)
-        return lb_building_no_memory(b);
     b->program->n_statements++;
     b->program->reads_replica |= raw->on_replica;
     return 0;
@@ -576,8 +571,6 @@ static int keep_statements(struct lb_building *b)
     struct lb_program *program = b->program;
     size_t bytes = (program->n_statements + 1) * sizeof(struct lb_statement);
     struct lb_statement *kept = lb_arena_alloc(&b->arena, bytes);
-    if (kept == NULL)
-        return lb_building_no_memory(b);
     memcpy(kept, b->statements, program->n_statements * sizeof *kept);
     program->statements = kept;
     for (int i = 0; i < LB_SECTIONS; i++) {
@@ -611,16 +604,14 @@ static int build(struct lb_building *b, const struct lb_option *options,
         r = lb_building_add_options(b, b->file->options);
     for (size_t i = 0; r == 0 && i < n_settings; i++)
         r = lb_building_set_option(b, &settings[i]);
-    if (r == 0)
-        r = lb_building_keep_settings(b);
+    if (r != 0)
+        return r;
+    lb_building_keep_settings(b);
     b->program->origin = lb_arena_copy(&b->arena, b->file->origin, strlen(b->file->origin));
-    if (r == 0 && b->program->origin == NULL)
-        r = lb_building_no_memory(b);
     /* A lease length that the file declares is in force whether or not a statement has it. */
-    for (size_t i = 0; r == 0 && i < LB_SLOT_FIXED; i++)
+    for (size_t i = 0; i < LB_SLOT_FIXED; i++)
         set_default(b, i);
-    if (r == 0)
-        r = lb_building_choose(b);
+    r = lb_building_choose(b);
     if (r == 0)
         r = lb_building_check_space(b);
     if (r == 0)
@@ -634,13 +625,8 @@ int lb_program_new(const struct lb_file *file, const struct lb_db *db,
                    const struct lb_option *options, const struct lb_setting *settings,
                    size_t n_settings, struct lb_program **ret_program, struct lb_error *err)
 {
-    struct lb_program *program = calloc(1, sizeof *program);
-    struct lb_building *b = calloc(1, sizeof *b);
-    int r = LB_E_MEMORY;
-    if (program == NULL || b == NULL) {
-        lb_fail(err, LB_E_MEMORY, "out of memory");
-        goto out;
-    }
+    struct lb_program *program = lb_calloc(1, sizeof *program);
+    struct lb_building *b = lb_calloc(1, sizeof *b);
     b->file = file;
     b->db = db;
     b->program = program;
@@ -651,11 +637,10 @@ int lb_program_new(const struct lb_file *file, const struct lb_db *db,
     program->needs = file->needs;
     program->n_slots = LB_SLOT_FIXED;
     memcpy(program->slot_name, lb_fixed_slot_names, sizeof lb_fixed_slot_names);
-    r = build(b, options, settings, n_settings);
+    int r = build(b, options, settings, n_settings);
     program->memory = b->arena.chunks;
     free(b->sql.bytes);
     free(b->native.bytes);
-out:
     free(b);
     if (r != 0) {
         lb_program_free(program);

@@ -320,8 +320,8 @@ void lb_program_free(struct lb_program *program);
 int lb_program_agree(struct lb_program *program, const struct lb_program *before,
                      struct lb_error *err);
 /* From now on both have one array of statements: those of `before` come after those of the program.
- * `before` must be freed first. 0 or LB_E_MEMORY. */
-int lb_program_append(struct lb_program *program, struct lb_program *before, struct lb_error *err);
+ * `before` must be freed first. */
+void lb_program_append(struct lb_program *program, struct lb_program *before);
 
 /* Validates a file for every engine that it supports, with each choice of each option in turn, as
  * far as that goes without a server. 0, or the first mistake. */

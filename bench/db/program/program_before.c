@@ -1,6 +1,7 @@
 /* Two versions of a protocol on one set of tables, as during a deploy. */
 #include "program_raw.h"
 
+#include "memory.h"
 #include "nearest.h"
 
 #include <stdlib.h>
@@ -92,12 +93,10 @@ int lb_program_agree(struct lb_program *program, const struct lb_program *before
     return 0;
 }
 
-int lb_program_append(struct lb_program *program, struct lb_program *before, struct lb_error *err)
+void lb_program_append(struct lb_program *program, struct lb_program *before)
 {
     size_t n = program->n_statements + before->n_statements;
-    struct lb_statement *all = calloc(n + 1, sizeof *all);
-    if (all == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_statement *all = lb_calloc(n + 1, sizeof *all);
     memcpy(all, program->statements, program->n_statements * sizeof *all);
     memcpy(all + program->n_statements, before->statements, before->n_statements * sizeof *all);
     for (int s = 0; s < LB_SECTIONS; s++) {
@@ -110,5 +109,4 @@ int lb_program_append(struct lb_program *program, struct lb_program *before, str
     }
     program->statements = before->statements = program->appended = all;
     program->n_statements = before->n_statements = n;
-    return 0;
 }

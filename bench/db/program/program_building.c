@@ -2,6 +2,7 @@
 #include "program_building.h"
 
 #include "append.h"
+#include "memory.h"
 #include "nearest.h"
 
 #include <ctype.h>
@@ -17,9 +18,7 @@ void *lb_arena_alloc(struct lb_arena *arena, size_t size)
     size = (size + 15) & ~(size_t)15;
     if (arena->chunks == NULL || arena->chunks->size - arena->chunks->used < size) {
         size_t room = size > ARENA_BYTES ? size : ARENA_BYTES;
-        struct lb_chunk *chunk = malloc(sizeof *chunk + room);
-        if (chunk == NULL)
-            return NULL;
+        struct lb_chunk *chunk = lb_malloc(sizeof *chunk + room);
         *chunk = (struct lb_chunk){.next = arena->chunks, .size = room};
         arena->chunks = chunk;
     }
@@ -31,10 +30,8 @@ void *lb_arena_alloc(struct lb_arena *arena, size_t size)
 char *lb_arena_copy(struct lb_arena *arena, const char *text, size_t length)
 {
     char *copy = lb_arena_alloc(arena, length + 1);
-    if (copy != NULL) {
-        memcpy(copy, text, length);
-        copy[length] = '\0';
-    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
     return copy;
 }
 
@@ -50,22 +47,11 @@ void lb_arena_free(struct lb_chunk *chunk)
 void lb_growing_add(struct lb_growing *text, const char *bytes, size_t n)
 {
     if (text->length + n > text->size) {
-        size_t size = (text->length + n) * 2 + 256;
-        char *grown = realloc(text->bytes, size);
-        if (grown == NULL) {
-            text->failed = true;
-            return;
-        }
-        text->bytes = grown;
-        text->size = size;
+        text->size = (text->length + n) * 2 + 256;
+        text->bytes = lb_realloc(text->bytes, text->size, 1);
     }
     memcpy(text->bytes + text->length, bytes, n);
     text->length += n;
-}
-
-int lb_building_no_memory(struct lb_building *b)
-{
-    return lb_fail(b->err, LB_E_MEMORY, "%s: out of memory", b->file->origin);
 }
 
 /* --- options --- */
@@ -157,22 +143,17 @@ int lb_building_set_option(struct lb_building *b, const struct lb_setting *setti
     return refuse_value(b, option, setting->value);
 }
 
-int lb_building_keep_settings(struct lb_building *b)
+void lb_building_keep_settings(struct lb_building *b)
 {
     struct lb_setting *kept = lb_arena_alloc(&b->arena, (b->n_options + 1) * sizeof *kept);
-    if (kept == NULL)
-        return lb_building_no_memory(b);
     for (size_t i = 0; i < b->n_options; i++) {
         const struct lb_setting *s = &b->resolved[i];
         kept[i].name = lb_arena_copy(&b->arena, s->name, strlen(s->name));
         kept[i].value = lb_arena_copy(&b->arena, s->value, strlen(s->value));
-        if (kept[i].name == NULL || kept[i].value == NULL)
-            return lb_building_no_memory(b);
         b->resolved[i] = kept[i];
     }
     b->program->settings = kept;
     b->program->n_settings = b->n_options;
-    return 0;
 }
 
 /* --- choosing sections --- */

@@ -25,7 +25,6 @@ void lb_arena_free(struct lb_chunk *chunk);
 struct lb_growing {
     char *bytes;
     size_t length, size;
-    bool failed;
 };
 
 void lb_growing_add(struct lb_growing *text, const char *bytes, size_t n);
@@ -44,15 +43,13 @@ struct lb_building {
     struct lb_growing sql, native;
 };
 
-/* Fills err. */
-int lb_building_no_memory(struct lb_building *b);
 bool lb_building_is_integer(const char *text, int64_t *ret);
 /* -1: there is no such option. */
 int lb_building_option(const struct lb_building *b, const char *name, size_t length);
 int lb_building_add_options(struct lb_building *b, const struct lb_option *options);
 int lb_building_set_option(struct lb_building *b, const struct lb_setting *setting);
 /* Keeps the resolved options: the program borrows nothing. */
-int lb_building_keep_settings(struct lb_building *b);
+void lb_building_keep_settings(struct lb_building *b);
 /* What the file states, and what its text hints at: see program_facts.c. With all sections built.
  */
 void lb_building_settle_facts(struct lb_building *b);

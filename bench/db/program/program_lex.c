@@ -8,6 +8,8 @@
  */
 #include "program_raw.h"
 
+#include "array.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,47 +377,32 @@ static bool continues_escapes(const struct lb_token *before, const struct lb_tok
            (*before->text == 'e' || *before->text == 'E');
 }
 
-/* The vector with room for one token more, and the end behind it. */
-static bool grow(struct lb_tokens *tokens, size_t *room)
-{
-    if (tokens->n + 1 < *room)
-        return true;
-    struct lb_token *at = realloc(tokens->at, (*room * 2 + 64) * sizeof *at);
-    if (at == NULL)
-        return false;
-    *room = *room * 2 + 64;
-    tokens->at = at;
-    return true;
-}
-
 void lb_tokens_read(struct lb_tokens *ret, const char *sql, enum lb_dialect dialect)
 {
+    struct lb_array tokens = {0};
     struct lb_lexer lexer;
-    size_t room = 0;
+    struct lb_token *last = NULL;
+    bool is_end = false;
     *ret = (struct lb_tokens){.is_understood = true};
     lb_lexer_init(&lexer, sql, strlen(sql), 1);
     lexer.dialect = dialect;
-    for (;;) {
-        if (!grow(ret, &room)) {
-            lb_tokens_free(ret);
-            return;
-        }
+    while (!is_end) {
         struct lb_token token = lb_lexer_next(&lexer);
-        struct lb_token *last = ret->n > 0 ? &ret->at[ret->n - 1] : NULL;
         if (token.kind == LB_T_BAD || (last != NULL && continues_escapes(last, &token)))
             ret->is_understood = false;
-        ret->at[ret->n] = token;
-        if (token.kind == LB_T_END || token.kind == LB_T_BAD) {
-            ret->at[ret->n].kind = LB_T_END;
-            return;
-        }
+        is_end = token.kind == LB_T_END || token.kind == LB_T_BAD;
         if (token.kind == LB_T_BLANK || token.kind == LB_T_COMMENT || token.kind == LB_T_HINT)
             continue;
-        if (last != NULL && goes_on(last, &token))
+        if (last != NULL && goes_on(last, &token)) {
             last->length++;
-        else
-            ret->n++;
+            continue;
+        }
+        last = lb_array_push(&tokens, sizeof *last);
+        *last = token;
     }
+    last->kind = LB_T_END;
+    ret->at = tokens.items;
+    ret->n = tokens.n - 1;
 }
 
 void lb_tokens_free(struct lb_tokens *tokens)

@@ -5,6 +5,7 @@
  * END). The purpose of a section, and the sources of its parameters, are checked when an engine is
  * known: see program.c.
  */
+#include "memory.h"
 #include "nearest.h"
 #include "program_raw.h"
 
@@ -572,33 +573,22 @@ static int read_all(struct lb_file *file, size_t length, struct lb_error *err)
 int lb_file_parse(const char *origin, const char *text, size_t length, int shape_hint,
                   struct lb_file **ret_file, struct lb_error *err)
 {
-    struct lb_file *file = calloc(1, sizeof *file);
-    int r = LB_E_MEMORY;
-    if (file == NULL)
-        goto out;
-    file->origin = strdup(origin);
-    file->text = malloc(length + 1);
-    /* Each header value is copied once, and the line it came from has room for the copy's NUL. */
-    file->strings = malloc(2 * length + 64);
-    if (file->origin == NULL || file->text == NULL || file->strings == NULL)
-        goto out;
+    struct lb_file *file = lb_calloc(1, sizeof *file);
+    file->origin = lb_strdup(origin);
+    file->text = lb_malloc(length + 1);
     memcpy(file->text, text, length);
     file->text[length] = '\0';
+    /* Each header value is copied once, and the line it came from has room for the copy's NUL. */
+    file->strings = lb_malloc(2 * length + 64);
     file->is_built_in = shape_hint >= 0;
     file->shape = (enum lb_shape)shape_hint;
     file->summary = file->origin_text = "";
+    int line = 1;
     const char *nul = memchr(text, '\0', length);
-    if (nul != NULL) {
-        int line = 1;
-        for (const char *p = text; p < nul; p++)
-            line += *p == '\n';
-        r = lb_file_fail(file, line, err, "a NUL byte: this is no text file");
-        goto out;
-    }
-    r = read_all(file, length, err);
-out:
-    if (r == LB_E_MEMORY)
-        lb_fail(err, LB_E_MEMORY, "%s: out of memory", origin);
+    for (const char *p = text; nul != NULL && p < nul; p++)
+        line += *p == '\n';
+    int r = nul == NULL ? read_all(file, length, err)
+                        : lb_file_fail(file, line, err, "a NUL byte: this is no text file");
     if (r != 0) {
         lb_file_free(file);
         return r;
@@ -610,29 +600,20 @@ out:
 int lb_file_read(const char *path, int shape_hint, struct lb_file **ret_file, struct lb_error *err)
 {
     struct stat st;
-    char *text = NULL;
-    int r;
     FILE *in = fopen(path, "re");
     if (in == NULL)
         return lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
     if (fstat(fileno(in), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > LB_FILE_BYTES) {
-        r = lb_fail(err, LB_E_FILE, "%s: not a text file of at most %d MiB", path,
-                    LB_FILE_BYTES >> 20);
-        goto out;
+        fclose(in);
+        return lb_fail(err, LB_E_FILE, "%s: not a text file of at most %d MiB", path,
+                       LB_FILE_BYTES >> 20);
     }
-    text = malloc((size_t)st.st_size + 1);
-    if (text == NULL) {
-        r = lb_fail(err, LB_E_MEMORY, "%s: out of memory", path);
-        goto out;
-    }
+    char *text = lb_malloc((size_t)st.st_size + 1);
     size_t length = fread(text, 1, (size_t)st.st_size, in);
     /* Some editors begin a file with a byte order mark. */
     size_t mark = length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
-    if (ferror(in))
-        r = lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno));
-    else
-        r = lb_file_parse(path, text + mark, length - mark, shape_hint, ret_file, err);
-out:
+    int r = ferror(in) ? lb_fail(err, LB_E_FILE, "%s: %s", path, strerror(errno))
+                       : lb_file_parse(path, text + mark, length - mark, shape_hint, ret_file, err);
     free(text);
     fclose(in);
     return r;

@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "db.h"
 #include "leash.h"
+#include "memory.h"
 #include "result_rows.h"
 #include "sqlite_clock.h"
 #include "sqlite_probe.h"
@@ -332,9 +333,7 @@ static int sqlite_open(struct lb_space *space, const struct lb_conn_options *opt
         [C_EXCLUSIVE] = "BEGIN EXCLUSIVE", [C_COMMIT] = "COMMIT",
         [C_ROLLBACK] = "ROLLBACK",
     };
-    struct lb_conn *conn = calloc(1, sizeof *conn);
-    if (conn == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_conn *conn = lb_calloc(1, sizeof *conn);
     conn->head.db = &lb_db_sqlite;
     conn->space = space;
     conn->api = &space->api;
@@ -342,8 +341,7 @@ static int sqlite_open(struct lb_space *space, const struct lb_conn_options *opt
     int code = conn->api->open_v2(space->file.path, &conn->handle,
                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) {
-        r = lb_fail(err, LB_E_ENV, "%s: %s", space->file.path,
-                    conn->handle != NULL ? conn->api->errmsg(conn->handle) : "out of memory");
+        r = lb_fail(err, LB_E_ENV, "%s: %s", space->file.path, conn->api->errmsg(conn->handle));
         goto out;
     }
     conn->api->extended_result_codes(conn->handle, 1);
@@ -409,9 +407,7 @@ static int sqlite_prepare(struct lb_conn *conn, const char *sql, size_t n_params
                           struct lb_error *err)
 {
     (void)types; /* SQLite's types belong to values */
-    struct lb_stmt *stmt = calloc(1, sizeof *stmt);
-    if (stmt == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_stmt *stmt = lb_calloc(1, sizeof *stmt);
     stmt->api = conn->api;
     operation_begin(conn);
     int r = prepare_handle(conn, sql, &stmt->handle, err);
@@ -459,30 +455,25 @@ static int bind_params(const struct lb_sqlite_api *api, sqlite3_stmt *handle,
     return code;
 }
 
-static bool copy_value(const struct lb_sqlite_api *api, struct lb_result *result,
+static void copy_value(const struct lb_sqlite_api *api, struct lb_result *result,
                        sqlite3_stmt *handle, int column)
 {
+    const void *bytes;
     switch (api->column_type(handle, column)) {
     case SQLITE_INTEGER:
-        return lb_result_add_int(result, api->column_int64(handle, column));
+        lb_result_add_int(result, api->column_int64(handle, column));
+        break;
     case SQLITE_FLOAT:
-        return lb_result_add_real(result, api->column_double(handle, column));
+        lb_result_add_real(result, api->column_double(handle, column));
+        break;
     case SQLITE_NULL:
-        return lb_result_add_null(result);
+        lb_result_add_null(result);
+        break;
     default:
+        bytes = api->column_blob(handle, column); /* before its length, see the manual */
+        lb_result_add_text(result, bytes, (size_t)api->column_bytes(handle, column));
         break;
     }
-    const void *bytes = api->column_blob(handle, column); /* before its length, see the manual */
-    return lb_result_add_text(result, bytes, (size_t)api->column_bytes(handle, column));
-}
-
-static bool copy_row(const struct lb_sqlite_api *api, struct lb_result *result,
-                     sqlite3_stmt *handle, int n_columns)
-{
-    for (int i = 0; i < n_columns; i++)
-        if (!copy_value(api, result, handle, i))
-            return false;
-    return true;
 }
 
 static int sqlite_execute(struct lb_conn *conn, struct lb_stmt *stmt, const struct lb_value *params,
@@ -494,17 +485,15 @@ static int sqlite_execute(struct lb_conn *conn, struct lb_stmt *stmt, const stru
     struct lb_rows rows = {.n_columns = (size_t)conn->api->column_count(handle)};
     lb_result_begin(&conn->result, rows.n_columns);
     int r = LB_OK;
-    bool has_memory = true;
     int64_t changes_before = stmt->readonly ? 0 : conn->api->total_changes64(conn->handle);
     int code = bind_params(conn->api, handle, params, stmt->n_params);
     if (code == SQLITE_OK)
-        while (has_memory && (code = conn->api->step(handle)) == SQLITE_ROW) {
-            has_memory = copy_row(conn->api, &conn->result, handle, (int)rows.n_columns);
+        while ((code = conn->api->step(handle)) == SQLITE_ROW) {
+            for (int i = 0; i < (int)rows.n_columns; i++)
+                copy_value(conn->api, &conn->result, handle, i);
             rows.n_rows++;
         }
-    if (!has_memory)
-        r = lb_fail(err, LB_E_MEMORY, "out of memory for a result of %zu rows", rows.n_rows);
-    else if (code != SQLITE_DONE)
+    if (code != SQLITE_DONE)
         r = outcome(conn, code, err); /* before the reset: sqlite3_errmsg is the last call's */
     else if (stmt->readonly || conn->api->total_changes64(conn->handle) == changes_before)
         rows.changed_none = true; /* by triggers and foreign keys neither */

@@ -1,6 +1,8 @@
 /* Date functions of a connection whose clock can be moved: see sqlite_clock.h. */
 #include "sqlite_clock.h"
 
+#include "memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,9 +100,7 @@ static void set(sqlite3_context *context, int n, sqlite3_value **args)
 static int add(sqlite3 *handle, struct clock *clock, const char *name, const char *call,
                int n_before, int n_args)
 {
-    struct function *function = malloc(sizeof *function);
-    if (function == NULL)
-        return SQLITE_NOMEM;
+    struct function *function = lb_malloc(sizeof *function);
     *function = (struct function){clock, name, call, n_before};
     clock->n_users++;
     const struct lb_sqlite_api *api = clock->api;
@@ -127,9 +127,7 @@ int lb_sqlite_clock_open(const struct lb_sqlite_api *api, sqlite3 *handle)
                {"current_timestamp", "datetime", 0, 0},
                {"current_date", "date", 0, 0},
                {"current_time", "time", 0, 0}};
-    struct clock *clock = calloc(1, sizeof *clock);
-    if (clock == NULL)
-        return SQLITE_NOMEM;
+    struct clock *clock = lb_calloc(1, sizeof *clock);
     clock->api = api;
     int code = api->open(":memory:", &clock->plain);
     clock->n_users = 1; /* while they are added */

@@ -6,6 +6,8 @@
  */
 #include "sqlite_probe.h"
 
+#include "memory.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,9 +27,7 @@ struct lb_probe {
 
 struct lb_probe *lb_sqlite_probe_open(const char *path)
 {
-    struct lb_probe *probe = calloc(1, sizeof *probe);
-    if (probe == NULL)
-        return NULL;
+    struct lb_probe *probe = lb_calloc(1, sizeof *probe);
     snprintf(probe->path, sizeof probe->path, "%s", path);
     probe->database = probe->shm = -1;
     char folder[PATH_MAX];

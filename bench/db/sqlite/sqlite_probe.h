@@ -7,7 +7,7 @@
 
 struct lb_probe;
 
-/* path: of the database; it is opened at the first question. NULL: out of memory. */
+/* path: of the database; it is opened at the first question. */
 struct lb_probe *lb_sqlite_probe_open(const char *path);
 /* Writes a byte to the database's disk, which may take its time; then: does a process that is
  * neither this one nor a child of it keep the others from writing? */

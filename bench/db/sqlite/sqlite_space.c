@@ -1,13 +1,14 @@
 /* Spaces of SQLite: see sqlite_space.h. */
 #include "sqlite_space.h"
 
+#include "memory.h"
+#include "shared.h"
 #include "sqlite_probe.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 bool lb_sqlite_match(const char *uri)
 {
@@ -51,44 +52,41 @@ static int make_database(struct lb_space *space, struct lb_error *err)
                     place->journal);
     goto out;
 failed:
-    r = lb_fail(err, LB_E_ENV, "%s: %s", path,
-                handle != NULL ? api->errmsg(handle) : "out of memory");
+    r = lb_fail(err, LB_E_ENV, "%s: %s", path, api->errmsg(handle));
 out:
     api->finalize(stmt);
     api->close(handle);
     return r;
 }
 
+static void free_space(struct lb_space *space)
+{
+    lb_shared_free(space->n_refused, sizeof *space->n_refused);
+    free(space);
+}
+
 int lb_sqlite_space_open(const struct lb_target *target, const char *hint,
                          struct lb_space **ret_space, struct lb_error *err)
 {
     (void)hint; /* the file's name is given */
-    struct lb_space *space = calloc(1, sizeof *space);
-    if (space == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_space *space = lb_calloc(1, sizeof *space);
     /* Shared: the conns may be opened in forked processes. */
-    space->n_refused = mmap(NULL, sizeof *space->n_refused, PROT_READ | PROT_WRITE,
-                            MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (space->n_refused == MAP_FAILED) {
-        free(space);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    space->n_refused = lb_shared_new(sizeof *space->n_refused);
+    if (space->n_refused == NULL)
+        lb_memory_exhausted(sizeof *space->n_refused);
     struct lb_sqlite_place place;
     int r = lb_sqlite_place_parse(target->uri, &place, err);
     if (r == 0) /* before there is a file */
         r = lb_sqlite_library_load(place.library, &space->api, err);
     if (r == 0)
         r = lb_sqlite_file_open(target->uri, &space->file, err);
+    bool has_file = r == 0;
+    if (has_file)
+        r = make_database(space, err);
     if (r < 0) {
-        munmap(space->n_refused, sizeof *space->n_refused);
-        free(space);
-        return r;
-    }
-    r = make_database(space, err);
-    if (r < 0) {
-        lb_sqlite_file_close(&space->file, false);
-        munmap(space->n_refused, sizeof *space->n_refused);
-        free(space);
+        if (has_file)
+            lb_sqlite_file_close(&space->file, false);
+        free_space(space);
         return r;
     }
     pthread_mutex_init(&space->lock, NULL);
@@ -109,8 +107,7 @@ static int mark_kept(const struct lb_space *space, struct lb_error *err)
             SQLITE_OK ||
         api->exec(handle, sql, NULL, NULL, NULL) != SQLITE_OK ||
         api->exec(handle, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL) != SQLITE_OK)
-        r = lb_fail(err, LB_E_ENV, "cannot mark %s as kept: %s", path,
-                    handle != NULL ? api->errmsg(handle) : "out of memory");
+        r = lb_fail(err, LB_E_ENV, "cannot mark %s as kept: %s", path, api->errmsg(handle));
     api->close(handle);
     return r;
 }
@@ -123,8 +120,7 @@ int lb_sqlite_space_close(struct lb_space *space, bool keep, struct lb_error *er
     int r = keep ? mark_kept(space, err) : 0;
     lb_sqlite_file_close(&space->file, keep);
     pthread_mutex_destroy(&space->lock);
-    munmap(space->n_refused, sizeof *space->n_refused);
-    free(space);
+    free_space(space);
     return r;
 }
 

@@ -69,7 +69,7 @@ static int new_program_before(struct lb_testbed *testbed, struct lb_error *err)
                     "them",
                     scaled.lease_ms, plan->ttl_ms);
     if (r == 0)
-        r = lb_program_append(testbed->program, testbed->program_before, err);
+        lb_program_append(testbed->program, testbed->program_before);
     plan->distinct = true;
     if (plan->relation < LB_RELATION_TABLES)
         plan->relation = LB_RELATION_TABLES;
