@@ -335,29 +335,6 @@ static void pause_about(struct lb_runner *runner)
     lb_carrier_sleep(lb_now_ns() + lb_random_below(&runner->random, 2 * runner->tx_pause_ns + 1));
 }
 
-/* Sections whose answer is not a row: they do their work or fail. */
-static bool needs_no_row(enum lb_section_name name)
-{
-    switch (name) {
-    case LB_S_SETUP:
-    case LB_S_RESOURCE:
-    case LB_S_ENQUEUE:
-    case LB_S_CLEAR_ALL_ERRORS:
-    case LB_S_RESET_ALL:
-    case LB_S_RECOVER:
-    case LB_S_REGISTER:
-    case LB_S_UNREGISTER:
-    case LB_S_SWEEP:
-    case LB_S_STOP:
-    case LB_S_AGE:
-    case LB_S_MIGRATE:
-    case LB_S_TEARDOWN:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static bool may_pause(enum lb_section_name name)
 {
     return name == LB_S_ENQUEUE || name == LB_S_PUT || name == LB_S_CLAIM;
@@ -395,7 +372,7 @@ static int run_to_answer(struct lb_runner *runner, enum lb_section_name name,
         if (statement->require_row && !progress->found)
             return LB_BUSY;
     }
-    return progress->found || needs_no_row(name) ? LB_OK : LB_BUSY;
+    return progress->found || lb_section_is(name, LB_SECTION_NEEDS_NO_ROW) ? LB_OK : LB_BUSY;
 }
 
 /* The statements behind the one that answers: UNLOCK TABLES and the like. They run whatever it
@@ -601,7 +578,8 @@ static void receive(struct lb_runner *runner, struct lb_piped_section *piped,
     if (r == LB_OK) {
         r = take_rows(runner, section, 0, state_of(runner, statement), &rows, &progress, err);
         if (r == 0)
-            r = progress.found || needs_no_row(piped->name) ? LB_OK : LB_BUSY;
+            r = progress.found || lb_section_is(piped->name, LB_SECTION_NEEDS_NO_ROW) ? LB_OK
+                                                                                      : LB_BUSY;
     } else {
         piped->result.by_engine = r > 0;
     }

@@ -74,9 +74,7 @@ static bool inherits_column(const struct lb_building *b, enum lb_section_name na
 {
     static const enum lb_section_name sources[] = {LB_S_ENQUEUE, LB_S_ACQUIRE, LB_S_CLAIM,
                                                    LB_S_RENEW};
-    bool has_bag = name == LB_S_ACQUIRE || name == LB_S_RENEW || name == LB_S_RELEASE ||
-                   name == LB_S_CANCEL || name == LB_S_COMPLETE || name == LB_S_ERROR ||
-                   name == LB_S_FREE || name == LB_S_RETRY || name == LB_S_CLEAR_ERROR;
+    bool has_bag = lb_section_is(name, LB_SECTION_HAS_BAG);
     for (size_t i = 0; has_bag && i < sizeof sources / sizeof sources[0]; i++) {
         const struct lb_raw_section *section = b->chosen[sources[i]];
         if (sources[i] != name && section != NULL &&
@@ -84,19 +82,6 @@ static bool inherits_column(const struct lb_building *b, enum lb_section_name na
             return true;
     }
     return false;
-}
-
-/* The sections that can end, or prolong, all items of a claim at once. */
-static bool may_take_batch(enum lb_section_name name)
-{
-    return name == LB_S_COMPLETE || name == LB_S_ERROR || name == LB_S_FREE || name == LB_S_RENEW;
-}
-
-/* Sections of a whole process, in which no item is meant. */
-static bool is_of_process(enum lb_section_name section)
-{
-    return section == LB_S_REGISTER || section == LB_S_HEARTBEAT || section == LB_S_UNREGISTER ||
-           section == LB_S_SWEEP || section == LB_S_STOP;
 }
 
 static bool harness_fills(const struct lb_building *b, int slot, enum lb_section_name section)
@@ -123,7 +108,7 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
         return section == LB_S_PUT;
     case LB_SLOT_ID:
         return !is_lock && section != LB_S_CLAIM && !lb_section_is_schema(section) &&
-               !is_of_process(section);
+               !lb_section_is(section, LB_SECTION_IS_OF_PROCESS);
     case LB_SLOT_PROCESS:
     case LB_SLOT_HOST:
         return !is_lock && !lb_section_is_schema(section) &&
@@ -134,9 +119,9 @@ static bool harness_fills(const struct lb_building *b, int slot, enum lb_section
         return !is_lock;
     case LB_SLOT_IDS:
     case LB_SLOT_ITEMS:
-        return !is_lock && may_take_batch(section);
+        return !is_lock && lb_section_is(section, LB_SECTION_MAY_TAKE_BATCH);
     case LB_SLOT_TOKENS:
-        return !is_lock && may_take_batch(section) &&
+        return !is_lock && lb_section_is(section, LB_SECTION_MAY_TAKE_BATCH) &&
                inherits_column(b, section, "token", strlen("token"));
     case LB_SLOT_TOKEN:
     case LB_SLOT_TICKET:

@@ -74,22 +74,11 @@ int lb_replica_line(const struct lb_file *file, const struct lb_directive *direc
     if (!lb_slice_is(directive->value, directive->value_length, "replica"))
         return lb_file_fail(file, directive->line, err, "on: \"%.*s\": only \"replica\" can be",
                             (int)directive->value_length, directive->value);
-    switch (section) {
-    case LB_S_ENQUEUE:
-    case LB_S_ACQUIRE:
-    case LB_S_RENEW:
-    case LB_S_RELEASE:
-    case LB_S_CANCEL:
-    case LB_S_CLAIM:
-    case LB_S_COMPLETE:
-    case LB_S_ERROR:
-    case LB_S_FREE:
-        return 0;
-    default: /* run by a session that has no replica */
+    if (!lb_section_is(section, LB_SECTION_CAN_READ_REPLICA))
         return lb_file_fail(file, directive->line, err,
                             "on: replica: section %s is run on the primary alone",
                             lb_section_text(section));
-    }
+    return 0;
 }
 
 static bool is_option_name(const char *text, size_t length)
@@ -265,46 +254,46 @@ static bool is_count(const char *text)
     return strspn(text, "0123456789") == length && length < 10 && strspn(text, "0") < length;
 }
 
-/* With all options read. shape -1: both. */
-static int settle_fact(const struct lb_file *file, const struct lb_stated *stated, const char *key,
-                       int shape, const char *no, const char *yes, struct lb_error *err)
+/* Facts that are a word, a number from 1, or an option that says it. */
+static const struct fact {
+    const char *key;
+    size_t offset;   /* of a struct lb_stated */
+    int shape;       /* that it is for; -1: both */
+    const char *no;  /* NULL: checked elsewhere */
+    const char *yes; /* NULL: a number */
+} facts[] = {
+    {"attempts", offsetof(struct lb_file, attempts), LB_QUEUE, "unlimited", NULL},
+    {"key-limit", offsetof(struct lb_file, key_limit), LB_QUEUE, "unlimited", NULL},
+    {"share", offsetof(struct lb_file, share), -1, NULL, NULL},
+    {"unique", offsetof(struct lb_file, unique), LB_QUEUE, "until-claimed", "until-done"},
+    {"priority", offsetof(struct lb_file, priority), LB_QUEUE, "lowest-first", "highest-first"},
+    {"rows", offsetof(struct lb_file, rows), LB_LOCK, "shared", "own"},
+    {"due", offsetof(struct lb_file, due), LB_QUEUE, "at-once", "later"},
+    {"precision", offsetof(struct lb_file, clock), -1, "fine", "seconds"}};
+
+/* With all options read. */
+static int settle_fact(const struct lb_file *file, const struct fact *fact, struct lb_error *err)
 {
+    const struct lb_stated *stated = (const void *)((const char *)file + fact->offset);
     const struct lb_option *option = NULL;
-    if (stated->text == NULL)
+    const char *no = fact->no, *yes = fact->yes;
+    if (stated->text == NULL || no == NULL)
         return 0;
     for (size_t i = 0; i < file->n_options; i++)
         if (strcmp(file->options[i].name, stated->text) == 0)
             option = &file->options[i];
-    if (shape >= 0 && (int)file->shape != shape)
-        return lb_file_fail(file, stated->line, err, "%s: is for a %s, and this is a %s", key,
-                            shape == LB_LOCK ? "lock" : "queue",
-                            shape == LB_LOCK ? "queue" : "lock");
+    if (fact->shape >= 0 && (int)file->shape != fact->shape)
+        return lb_file_fail(file, stated->line, err, "%s: is for a %s, and this is a %s", fact->key,
+                            fact->shape == LB_LOCK ? "lock" : "queue",
+                            fact->shape == LB_LOCK ? "queue" : "lock");
     bool is_number = yes == NULL && is_count(option != NULL ? option->default_value : stated->text);
     if (is_number || strcmp(stated->text, no) == 0 ||
         (yes != NULL && (option != NULL || strcmp(stated->text, yes) == 0)))
         return 0;
     return lb_file_fail(file, stated->line, err,
-                        "%s: \"%s\" is neither %s, nor %s, nor an option of this file%s", key,
+                        "%s: \"%s\" is neither %s, nor %s, nor an option of this file%s", fact->key,
                         stated->text, yes != NULL ? yes : "a number from 1", no,
                         yes != NULL ? "" : " that is a number from 1");
-}
-
-static int settle_facts(const struct lb_file *file, struct lb_error *err)
-{
-    int r = settle_fact(file, &file->attempts, "attempts", LB_QUEUE, "unlimited", NULL, err);
-    if (r == 0)
-        r = settle_fact(file, &file->key_limit, "key-limit", LB_QUEUE, "unlimited", NULL, err);
-    if (r == 0)
-        r = settle_fact(file, &file->unique, "unique", LB_QUEUE, "until-claimed", "until-done",
-                        err);
-    if (r == 0)
-        r = settle_fact(file, &file->priority, "priority", LB_QUEUE, "lowest-first",
-                        "highest-first", err);
-    if (r == 0)
-        r = settle_fact(file, &file->rows, "rows", LB_LOCK, "shared", "own", err);
-    if (r == 0)
-        r = settle_fact(file, &file->due, "due", LB_QUEUE, "at-once", "later", err);
-    return r != 0 ? r : settle_fact(file, &file->clock, "precision", -1, "fine", "seconds", err);
 }
 
 static int read_needs(struct lb_file *file, const struct lb_directive *directive,
@@ -320,18 +309,6 @@ static const struct {
                {"isolation", read_isolation}, {"option", read_option}, {"pipeline", read_pipeline},
                {"needs", read_needs},         {"rate", read_rate},     {"lease", lb_timing_line},
                {"limit", lb_timing_line}};
-
-static const struct {
-    const char *key;
-    size_t offset; /* of a struct lb_stated */
-} facts[] = {{"attempts", offsetof(struct lb_file, attempts)},
-             {"key-limit", offsetof(struct lb_file, key_limit)},
-             {"share", offsetof(struct lb_file, share)},
-             {"unique", offsetof(struct lb_file, unique)},
-             {"priority", offsetof(struct lb_file, priority)},
-             {"rows", offsetof(struct lb_file, rows)},
-             {"due", offsetof(struct lb_file, due)},
-             {"precision", offsetof(struct lb_file, clock)}};
 
 int lb_header_line(struct lb_file *file, const struct lb_directive *directive, struct lb_error *err)
 {
@@ -366,8 +343,9 @@ int lb_header_finish(struct lb_file *file, struct lb_error *err)
         return lb_file_fail(file, 1, err, "no \"-- strategy: NAME\" line in the header");
     if (file->shape != LB_LOCK && file->shape != LB_QUEUE)
         return lb_file_fail(file, 1, err, "no \"-- shape: lock\" or \"queue\" line in the header");
-    if (settle_facts(file, err) != 0)
-        return LB_E_FILE;
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
+        if (settle_fact(file, &facts[i], err) != 0)
+            return LB_E_FILE;
     if (file->is_pipelined && file->shape != LB_QUEUE)
         return lb_file_fail(file, 1, err, "pipeline: is for a queue, and this is a lock");
     for (int i = 0; i < LB_GUARANTEES; i++) {

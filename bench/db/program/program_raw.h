@@ -186,6 +186,20 @@ bool lb_raw_engine(const char *item, size_t length, int version, size_t *ret_nam
 /* The sections that a file of this shape must have for an engine. */
 const enum lb_section_name *lb_required_sections(enum lb_shape shape, size_t *ret_n);
 bool lb_section_fits(enum lb_section_name name, enum lb_shape shape);
+
+/* What is particular to a section; see also lb_section_is_schema and lb_section_is_for_lockbench,
+ * which are for all. */
+enum lb_section_is {
+    LB_SECTION_IS_SCHEMA = 1u << 0,
+    LB_SECTION_IS_FOR_LOCKBENCH = 1u << 1,
+    LB_SECTION_IS_OF_PROCESS = 1u << 2,  /* of a whole process, in which no item is meant */
+    LB_SECTION_NEEDS_NO_ROW = 1u << 3,   /* its answer is not a row: it does its work or fails */
+    LB_SECTION_HAS_BAG = 1u << 4,        /* it gets what the hold's or item's statements found */
+    LB_SECTION_MAY_TAKE_BATCH = 1u << 5, /* it can end, or prolong, all items of a claim at once */
+    LB_SECTION_CAN_READ_REPLICA = 1u << 6, /* its session has a replica */
+};
+bool lb_section_is(enum lb_section_name name, enum lb_section_is what);
+
 extern const char *const lb_fixed_slot_names[LB_SLOT_FIXED];
 /* -1: not one of the harness's. */
 int lb_fixed_slot(const char *name, size_t length);

@@ -1,79 +1,69 @@
-/* The sections of a statement file: their names, and the shape that each is of. */
+/* The sections of a statement file: their names, the shape that each is of, and what is particular
+ * to each.
+ */
 #include "program_raw.h"
 
-static const char *const section_names[LB_SECTIONS] = {
-    [LB_S_SETUP] = "setup",
-    [LB_S_RESOURCE] = "resource",
-    [LB_S_ENQUEUE] = "enqueue",
-    [LB_S_ACQUIRE] = "acquire",
-    [LB_S_RENEW] = "renew",
-    [LB_S_RELEASE] = "release",
-    [LB_S_CANCEL] = "cancel",
-    [LB_S_PUT] = "put",
-    [LB_S_CLAIM] = "claim",
-    [LB_S_COMPLETE] = "complete",
-    [LB_S_ERROR] = "error",
-    [LB_S_FREE] = "free",
-    [LB_S_RETRY] = "retry",
-    [LB_S_CLEAR_ERROR] = "clear-error",
-    [LB_S_CLEAR_ALL_ERRORS] = "clear-all-errors",
-    [LB_S_RESET_ALL] = "reset-all",
-    [LB_S_RECOVER] = "recover",
-    [LB_S_REGISTER] = "register",
-    [LB_S_HEARTBEAT] = "heartbeat",
-    [LB_S_UNREGISTER] = "unregister",
-    [LB_S_SWEEP] = "sweep",
-    [LB_S_STOP] = "stop",
-    [LB_S_COUNT] = "count",
-    [LB_S_AGE] = "age",
-    [LB_S_PERMITS] = "permits",
-    [LB_S_MIGRATE] = "migrate",
-    [LB_S_TEARDOWN] = "teardown",
+enum { LOCK = 1u << LB_LOCK, QUEUE = 1u << LB_QUEUE, BOTH = LOCK | QUEUE };
+
+static const struct {
+    const char *text;
+    unsigned shapes, is; /* bits of enum lb_section_is */
+} sections[LB_SECTIONS] = {
+    [LB_S_SETUP] = {"setup", BOTH, LB_SECTION_IS_SCHEMA | LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_RESOURCE] = {"resource", LOCK, LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_ENQUEUE] = {"enqueue", LOCK, LB_SECTION_NEEDS_NO_ROW | LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_ACQUIRE] = {"acquire", LOCK, LB_SECTION_HAS_BAG | LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_RENEW] = {"renew", BOTH,
+                    LB_SECTION_HAS_BAG | LB_SECTION_MAY_TAKE_BATCH | LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_RELEASE] = {"release", LOCK, LB_SECTION_HAS_BAG | LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_CANCEL] = {"cancel", LOCK, LB_SECTION_HAS_BAG | LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_PUT] = {"put", QUEUE, 0},
+    [LB_S_CLAIM] = {"claim", QUEUE, LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_COMPLETE] = {"complete", QUEUE,
+                       LB_SECTION_HAS_BAG | LB_SECTION_MAY_TAKE_BATCH |
+                           LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_ERROR] = {"error", QUEUE,
+                    LB_SECTION_HAS_BAG | LB_SECTION_MAY_TAKE_BATCH | LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_FREE] = {"free", QUEUE,
+                   LB_SECTION_HAS_BAG | LB_SECTION_MAY_TAKE_BATCH | LB_SECTION_CAN_READ_REPLICA},
+    [LB_S_RETRY] = {"retry", QUEUE, LB_SECTION_HAS_BAG},
+    [LB_S_CLEAR_ERROR] = {"clear-error", QUEUE, LB_SECTION_HAS_BAG},
+    [LB_S_CLEAR_ALL_ERRORS] = {"clear-all-errors", QUEUE, LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_RESET_ALL] = {"reset-all", QUEUE, LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_RECOVER] = {"recover", BOTH, LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_REGISTER] = {"register", QUEUE, LB_SECTION_IS_OF_PROCESS | LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_HEARTBEAT] = {"heartbeat", QUEUE, LB_SECTION_IS_OF_PROCESS},
+    [LB_S_UNREGISTER] = {"unregister", QUEUE, LB_SECTION_IS_OF_PROCESS | LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_SWEEP] = {"sweep", QUEUE, LB_SECTION_IS_OF_PROCESS | LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_STOP] = {"stop", QUEUE, LB_SECTION_IS_OF_PROCESS | LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_COUNT] = {"count", QUEUE, LB_SECTION_IS_FOR_LOCKBENCH},
+    [LB_S_AGE] = {"age", QUEUE, LB_SECTION_IS_FOR_LOCKBENCH | LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_PERMITS] = {"permits", LOCK, LB_SECTION_IS_FOR_LOCKBENCH},
+    [LB_S_MIGRATE] = {"migrate", BOTH, LB_SECTION_IS_SCHEMA | LB_SECTION_NEEDS_NO_ROW},
+    [LB_S_TEARDOWN] = {"teardown", BOTH, LB_SECTION_IS_SCHEMA | LB_SECTION_NEEDS_NO_ROW},
 };
 
 const char *lb_section_text(enum lb_section_name name)
 {
-    return section_names[name];
+    return sections[name].text;
+}
+
+bool lb_section_is(enum lb_section_name name, enum lb_section_is what)
+{
+    return (sections[name].is & what) != 0;
 }
 
 bool lb_section_is_schema(enum lb_section_name name)
 {
-    return name == LB_S_SETUP || name == LB_S_MIGRATE || name == LB_S_TEARDOWN;
+    return lb_section_is(name, LB_SECTION_IS_SCHEMA);
 }
 
 bool lb_section_is_for_lockbench(enum lb_section_name name)
 {
-    return name == LB_S_COUNT || name == LB_S_PERMITS || name == LB_S_AGE;
+    return lb_section_is(name, LB_SECTION_IS_FOR_LOCKBENCH);
 }
 
 bool lb_section_fits(enum lb_section_name name, enum lb_shape shape)
 {
-    switch (name) {
-    case LB_S_RESOURCE:
-    case LB_S_ENQUEUE:
-    case LB_S_ACQUIRE:
-    case LB_S_RELEASE:
-    case LB_S_CANCEL:
-    case LB_S_PERMITS:
-        return shape == LB_LOCK;
-    case LB_S_PUT:
-    case LB_S_CLAIM:
-    case LB_S_COMPLETE:
-    case LB_S_ERROR:
-    case LB_S_FREE:
-    case LB_S_RETRY:
-    case LB_S_REGISTER:
-    case LB_S_HEARTBEAT:
-    case LB_S_UNREGISTER:
-    case LB_S_SWEEP:
-    case LB_S_STOP:
-    case LB_S_CLEAR_ERROR:
-    case LB_S_CLEAR_ALL_ERRORS:
-    case LB_S_RESET_ALL:
-    case LB_S_COUNT:
-    case LB_S_AGE:
-        return shape == LB_QUEUE;
-    default:
-        return true;
-    }
+    return (sections[name].shapes >> shape & 1) != 0;
 }
