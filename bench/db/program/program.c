@@ -455,15 +455,12 @@ static int check_put(struct lb_building *b)
 /* Statements that can be asked for their columns: CALL and the like cannot. */
 static bool has_known_columns(const struct lb_raw_statement *statement)
 {
-    static const char *const words[] = {"select", "with",   "values",  "update",
-                                        "insert", "delete", "replace", "merge"};
+    static const char *const words[] = {"select", "with",    "values", "update", "insert",
+                                        "delete", "replace", "merge",  NULL};
     struct lb_lexer lexer;
     lb_lexer_init(&lexer, statement->text, statement->length, statement->line);
     struct lb_token first = lb_lexer_next(&lexer);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (lb_token_is(&first, words[i]))
-            return true;
-    return false;
+    return lb_token_is_any(&first, words);
 }
 
 static int check_permits(struct lb_building *b)

@@ -16,8 +16,7 @@ enum { AT = LB_WINDOW, UNKNOWN = 1 };
 
 static bool is_same(const struct lb_token *a, const struct lb_token *b)
 {
-    return a->kind == LB_T_WORD && b->kind == LB_T_WORD && a->length == b->length &&
-           strncasecmp(a->text, b->text, a->length) == 0;
+    return a->kind == LB_T_WORD && b->kind == LB_T_WORD && lb_token_equals(a, b);
 }
 
 /* A file's text ends with a NUL, and so does what a test gives. */

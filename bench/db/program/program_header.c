@@ -178,13 +178,12 @@ static int read_strategy(struct lb_file *file, const struct lb_directive *direct
 static int read_shape(struct lb_file *file, const struct lb_directive *directive,
                       struct lb_error *err)
 {
-    if (lb_slice_is(directive->value, directive->value_length, "lock"))
-        file->shape = LB_LOCK;
-    else if (lb_slice_is(directive->value, directive->value_length, "queue"))
-        file->shape = LB_QUEUE;
-    else
+    static const char *const words[] = {[LB_LOCK] = "lock", [LB_QUEUE] = "queue", NULL};
+    const int shape = lb_slice_among(directive->value, directive->value_length, words);
+    if (shape < 0)
         return lb_file_fail(file, directive->line, err, "shape: \"%.*s\" is neither lock nor queue",
                             (int)directive->value_length, directive->value);
+    file->shape = (enum lb_shape)shape;
     return 0;
 }
 

@@ -306,10 +306,12 @@ bool lb_token_is(const struct lb_token *token, const char *word)
 
 bool lb_token_is_any(const struct lb_token *token, const char *const *words)
 {
-    for (; *words != NULL; words++)
-        if (lb_token_is(token, *words))
-            return true;
-    return false;
+    return token->kind == LB_T_WORD && lb_slice_among(token->text, token->length, words) >= 0;
+}
+
+bool lb_token_equals(const struct lb_token *a, const struct lb_token *b)
+{
+    return a->length == b->length && strncasecmp(a->text, b->text, a->length) == 0;
 }
 
 bool lb_token_ends_session(const struct lb_token *token)
@@ -467,6 +469,14 @@ bool lb_sql_begins(const char *sql, enum lb_dialect dialect, const char *const *
 bool lb_slice_is(const char *text, size_t length, const char *word)
 {
     return strlen(word) == length && strncasecmp(text, word, length) == 0;
+}
+
+int lb_slice_among(const char *text, size_t length, const char *const *words)
+{
+    for (int i = 0; words[i] != NULL; i++)
+        if (lb_slice_is(text, length, words[i]))
+            return i;
+    return -1;
 }
 
 void lb_slice_trim(const char **text, size_t *length)

@@ -47,6 +47,8 @@ struct lb_token lb_lexer_next_word(struct lb_lexer *lexer);
 bool lb_token_is(const struct lb_token *token, const char *word);
 /* The same of one of the words in a list that NULL ends. */
 bool lb_token_is_any(const struct lb_token *token, const char *const *words);
+/* Is the text of both the same, whatever its case? */
+bool lb_token_equals(const struct lb_token *a, const struct lb_token *b);
 /* True if it is the word of a statement that ends, or interrupts, the sessions of others. */
 bool lb_token_ends_session(const struct lb_token *token);
 /* An operator, or a number, that begins with this character; and any number. */

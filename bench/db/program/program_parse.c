@@ -46,15 +46,13 @@ static int section_by_name(const struct lb_file *file, int line, const char *tex
 static int read_tx(const struct lb_file *file, struct lb_raw_section *section, const char *value,
                    size_t length, struct lb_error *err)
 {
-    if (lb_slice_is(value, length, "each"))
-        section->tx = LB_TX_EACH;
-    else if (lb_slice_is(value, length, "one"))
-        section->tx = LB_TX_ONE;
-    else if (lb_slice_is(value, length, "hold"))
-        section->tx = LB_TX_HOLD;
-    else
+    static const char *const words[] = {
+        [LB_TX_EACH] = "each", [LB_TX_ONE] = "one", [LB_TX_HOLD] = "hold", NULL};
+    const int tx = lb_slice_among(value, length, words);
+    if (tx < 0)
         return lb_file_fail(file, section->line, err, "tx=%.*s: each, one or hold is meant",
                             (int)length, value);
+    section->tx = (enum lb_tx)tx;
     if (section->tx == LB_TX_HOLD && section->name != LB_S_ACQUIRE && section->name != LB_S_CLAIM)
         return lb_file_fail(file, section->line, err,
                             "tx=hold: only acquire and claim begin a hold");
@@ -87,16 +85,13 @@ static int read_commit(const struct lb_file *file, struct lb_raw_section *sectio
 static int read_begin(const struct lb_file *file, struct lb_raw_section *section, const char *value,
                       size_t length, struct lb_error *err)
 {
-    if (lb_slice_is(value, length, "deferred"))
-        section->begin = LB_BEGIN_DEFERRED;
-    else if (lb_slice_is(value, length, "immediate"))
-        section->begin = LB_BEGIN_IMMEDIATE;
-    else if (lb_slice_is(value, length, "exclusive"))
-        section->begin = LB_BEGIN_EXCLUSIVE;
-    else
+    static const char *const words[] = {"deferred", "immediate", "exclusive", NULL};
+    const int begin = lb_slice_among(value, length, words);
+    if (begin < 0)
         return lb_file_fail(file, section->line, err,
                             "begin=%.*s: deferred, immediate or exclusive is meant", (int)length,
                             value);
+    section->begin = (enum lb_begin)(LB_BEGIN_DEFERRED + begin);
     return 0;
 }
 
@@ -314,13 +309,13 @@ static int refuse_transactions(struct reading *r)
 {
     static const char *const words[] = {"begin", "start", "commit", "rollback",
                                         "end",   "abort", NULL};
-    for (size_t i = 0; words[i] != NULL; i++)
-        if (lb_slice_is(r->first, strlen(r->first), words[i]))
-            return lb_file_fail(r->file, r->line, r->err,
-                                "%s in section %s: a section does not open or end transactions "
-                                "itself; say tx=one or tx=hold on its \"-- name:\" line",
-                                words[i], lb_section_text(r->section->name));
-    return 0;
+    const int found = lb_slice_among(r->first, strlen(r->first), words);
+    if (found < 0)
+        return 0;
+    return lb_file_fail(r->file, r->line, r->err,
+                        "%s in section %s: a section does not open or end transactions itself; say "
+                        "tx=one or tx=hold on its \"-- name:\" line",
+                        words[found], lb_section_text(r->section->name));
 }
 
 static int end_statement(struct reading *r)
@@ -334,9 +329,7 @@ static int end_statement(struct reading *r)
         return LB_E_FILE;
     if (file->n_statements == LB_FILE_STATEMENTS)
         return lb_file_fail(file, r->line, r->err, "more than %d statements", LB_FILE_STATEMENTS);
-    bool is_read = false;
-    for (size_t i = 0; reads[i] != NULL; i++)
-        is_read = is_read || lb_slice_is(r->first, strlen(r->first), reads[i]);
+    bool is_read = lb_slice_among(r->first, strlen(r->first), reads) >= 0;
     bool is_write = !is_read || r->changes || r->locks;
     if (r->replica_line != 0 && is_write)
         return lb_file_fail(file, r->replica_line, r->err,
@@ -403,20 +396,17 @@ static int begin_section(struct reading *r, const struct lb_directive *directive
 /* Above the first statement it speaks of the section, above a later one of that statement. */
 static int on_error_line(struct reading *r, const struct lb_directive *directive)
 {
+    static const char *const words[] = {"busy", "retry", "fail", NULL};
     bool is_first = r->section->n_statements == 0;
     enum lb_on_error *into = is_first || r->start != NULL ? &r->section->on_error : &r->on_error;
     if (!is_first && r->start == NULL)
         r->on_error_line = directive->line;
-    if (lb_slice_is(directive->value, directive->value_length, "busy"))
-        *into = LB_ON_ERROR_BUSY;
-    else if (lb_slice_is(directive->value, directive->value_length, "retry"))
-        *into = LB_ON_ERROR_RETRY;
-    else if (lb_slice_is(directive->value, directive->value_length, "fail"))
-        *into = LB_ON_ERROR_FAIL;
-    else
+    const int found = lb_slice_among(directive->value, directive->value_length, words);
+    if (found < 0)
         return lb_file_fail(r->file, directive->line, r->err,
                             "on-error: \"%.*s\" is not busy, retry or fail",
                             (int)directive->value_length, directive->value);
+    *into = (enum lb_on_error)(LB_ON_ERROR_BUSY + found);
     return 0;
 }
 
@@ -477,10 +467,8 @@ static int row_line(struct reading *r, const struct lb_directive *directive)
 
 static int take_directive(struct reading *r, const struct lb_directive *directive)
 {
-    bool in_section = lb_directive_is(directive, "require") ||
-                      lb_directive_is(directive, "answer") ||
-                      lb_directive_is(directive, "on-error") || lb_directive_is(directive, "if") ||
-                      lb_directive_is(directive, "else") || lb_directive_is(directive, "on") ||
+    static const char *const keys[] = {"require", "answer", "on-error", "if", "else", "on", NULL};
+    bool in_section = lb_slice_among(directive->key, directive->key_length, keys) >= 0 ||
                       (lb_directive_is(directive, "needs") && r->section != NULL);
     if (lb_directive_is(directive, "name"))
         return begin_section(r, directive);

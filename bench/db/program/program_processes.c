@@ -26,17 +26,12 @@ static bool name_behind(const char *sql, const char *word, struct lb_token *ret)
     return false;
 }
 
-static bool is_same_name(const struct lb_token *a, const struct lb_token *b)
-{
-    return a->length == b->length && strncasecmp(a->text, b->text, a->length) == 0;
-}
-
 /* Is something inserted into the table, by any section? */
 static bool is_filled(const struct lb_program *program, const struct lb_token *table)
 {
     struct lb_token into;
     for (size_t i = 0; i < program->n_statements; i++)
-        if (name_behind(program->statements[i].sql, "into", &into) && is_same_name(&into, table))
+        if (name_behind(program->statements[i].sql, "into", &into) && lb_token_equals(&into, table))
             return true;
     return false;
 }

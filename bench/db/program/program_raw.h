@@ -168,6 +168,8 @@ int lb_file_fail(const struct lb_file *file, int line, struct lb_error *err, con
 const char *lb_file_string(struct lb_file *file, const char *text, size_t length);
 
 bool lb_slice_is(const char *text, size_t length, const char *word);
+/* Its place in a list that NULL ends; -1: it is none of these words. */
+int lb_slice_among(const char *text, size_t length, const char *const *words);
 /* Cuts the next item of a list at separator and trims it; false at the end. */
 bool lb_slice_next(const char **text, size_t *length, char separator, const char **ret_item,
                    size_t *ret_length);

@@ -9,7 +9,6 @@
 #include "program_raw.h"
 
 #include <string.h>
-#include <strings.h>
 
 /* The next name of a column in the WHERE of a statement; false: there is no more. */
 static bool next_column(struct lb_lexer *lexer, bool *in_where, struct lb_token *ret)
@@ -17,17 +16,14 @@ static bool next_column(struct lb_lexer *lexer, bool *in_where, struct lb_token 
     static const char *const others[] = {"and",    "or",       "not",  "is",   "null",  "in",
                                          "exists", "select",   "from", "true", "false", "between",
                                          "like",   "interval", "as",   "case", "when",  "then",
-                                         "else",   "end",      "any",  "all"};
-    static const char *const behind[] = {"order", "limit", "for", "group", "returning", "fetch"};
+                                         "else",   "end",      "any",  "all",  NULL};
+    static const char *const behind[] = {"order",     "limit", "for", "group",
+                                         "returning", "fetch", NULL};
     struct lb_token token;
     while ((token = lb_lexer_next(lexer)).kind != LB_T_END && token.kind != LB_T_BAD) {
-        bool is_other = token.kind != LB_T_WORD;
-        if (lb_token_is(&token, "where"))
-            *in_where = is_other = true;
-        for (size_t i = 0; i < sizeof behind / sizeof behind[0]; i++)
-            *in_where = *in_where && !lb_token_is(&token, behind[i]);
-        for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-            is_other = is_other || lb_token_is(&token, others[i]);
+        const bool is_where = lb_token_is(&token, "where");
+        *in_where = is_where || (*in_where && !lb_token_is_any(&token, behind));
+        bool is_other = token.kind != LB_T_WORD || is_where || lb_token_is_any(&token, others);
         bool is_called = token.text + token.length < lexer->end && token.text[token.length] == '(';
         *ret = token;
         if (*in_where && !is_other && !is_called)
@@ -48,8 +44,7 @@ static bool asks_for(const struct lb_statement *statement, const struct lb_token
     bool in_where = false;
     open_statement(&lexer, statement);
     while (next_column(&lexer, &in_where, &token))
-        if (token.length == column->length &&
-            strncasecmp(token.text, column->text, token.length) == 0)
+        if (lb_token_equals(&token, column))
             return true;
     return false;
 }

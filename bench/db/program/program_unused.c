@@ -58,8 +58,8 @@ const struct lb_option *lb_file_unused(const struct lb_file *file, size_t *from,
  * is rare; its usual first words are known. */
 static bool looks_like_directive(const struct lb_token *comment, char *word, size_t size)
 {
-    static const char *const prose[] = {"http", "https", "note",    "see",
-                                        "todo", "fixme", "warning", "example"};
+    static const char *const prose[] = {"http",  "https",   "note",    "see", "todo",
+                                        "fixme", "warning", "example", NULL};
     const char *text = comment->text + 2;
     size_t length = comment->length - 2, n = 0;
     lb_slice_trim(&text, &length);
@@ -67,9 +67,8 @@ static bool looks_like_directive(const struct lb_token *comment, char *word, siz
         n++;
     if (!comment->first_on_line || n < 2 || n >= length || n >= size || text[n] != ':')
         return false;
-    for (size_t i = 0; i < sizeof prose / sizeof prose[0]; i++)
-        if (lb_slice_is(text, n, prose[i]))
-            return false;
+    if (lb_slice_among(text, n, prose) >= 0)
+        return false;
     memcpy(word, text, n);
     word[n] = '\0';
     return true;
