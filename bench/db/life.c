@@ -3,7 +3,9 @@
 
 #include "clock.h"
 #include "proc.h"
+#include "random.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,6 +32,18 @@ void lb_life_self(struct lb_life_self *ret)
     if (boot[0] != '\0' && stat("/proc/self/ns/pid", &ns) == 0 &&
         lb_proc_began((pid_t)ret->pid, &state, &ret->start))
         snprintf(ret->machine, sizeof ret->machine, "%s:%llu", boot, (unsigned long long)ns.st_ino);
+}
+
+void lb_life_name(const char *hint, char run[LB_LIFE_RUN], char name[LB_LIFE_NAME])
+{
+    char word[32];
+    size_t n = 0;
+    for (; *hint != '\0' && n + 1 < sizeof word; hint++)
+        if (isalnum((unsigned char)*hint) || *hint == '_' || *hint == '-')
+            word[n++] = *hint == '-' ? '_' : (char)tolower((unsigned char)*hint);
+    word[n] = '\0';
+    snprintf(run, LB_LIFE_RUN, "%012llx", (unsigned long long)lb_random_seed());
+    snprintf(name, LB_LIFE_NAME, "lockbench_%s%s%s", word, n > 0 ? "_" : "", run);
 }
 
 static enum lb_life_sign look(const struct lb_life_self *process)

@@ -36,6 +36,11 @@ struct lb_life_self {
 enum lb_life_sign { LB_LIFE_DEAD, LB_LIFE_ALIVE, LB_LIFE_UNKNOWN /* of another machine */ };
 
 void lb_life_self(struct lb_life_self *ret);
+
+enum { LB_LIFE_RUN = 20, LB_LIFE_NAME = 64 };
+/* A new run's id, and the name of its schema or database: "lockbench_HINT_RUN", of [a-z0-9_]. */
+void lb_life_name(const char *hint, char run[LB_LIFE_RUN], char name[LB_LIFE_NAME]);
+
 /* May a space be dropped whose lock is free? seen_s: seconds since its last entry. */
 bool lb_life_is_over(const struct lb_life_self *process, int64_t seen_s);
 

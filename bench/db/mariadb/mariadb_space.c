@@ -12,10 +12,8 @@
 #include "leash.h"
 #include "mariadb_wire.h"
 #include "memory.h"
-#include "random.h"
 #include "uri_text.h"
 
-#include <ctype.h>
 #include <errmsg.h>
 #include <mysqld_error.h>
 #include <stdio.h>
@@ -410,15 +408,8 @@ static int register_run(struct lb_space *space, struct lb_error *err)
 /* The lock first, so that no other run ever sees the database without it. */
 static int create_database(struct lb_space *space, const char *hint, struct lb_error *err)
 {
-    char sql[300], name[32];
-    size_t n = 0;
-    for (; *hint != '\0' && n + 1 < sizeof name; hint++)
-        if (isalnum((unsigned char)*hint) || *hint == '_' || *hint == '-')
-            name[n++] = *hint == '-' ? '_' : (char)tolower((unsigned char)*hint);
-    name[n] = '\0';
-    snprintf(space->run, sizeof space->run, "%012llx", (unsigned long long)lb_random_seed());
-    snprintf(space->name, sizeof space->name, "lockbench_%s%s%s", name, n > 0 ? "_" : "",
-             space->run);
+    char sql[300];
+    lb_life_name(hint, space->run, space->name);
     int r = take_lock(space, 0, err);
     if (r < 0)
         return r;

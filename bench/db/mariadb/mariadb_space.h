@@ -13,9 +13,9 @@
 struct lb_space {
     struct lb_mariadb_uri uri;
     MYSQL *my;
-    size_t node;  /* that my has reached */
-    char run[20]; /* the run's id, in the database's comment and in its table */
-    char name[64];
+    size_t node;           /* that my has reached */
+    char run[LB_LIFE_RUN]; /* the run's id, in the database's comment and in its table */
+    char name[LB_LIFE_NAME];
     int32_t number;
     bool is_joined;      /* it is another process's */
     struct lb_life life; /* guards my while the run lives */

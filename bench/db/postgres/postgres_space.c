@@ -19,9 +19,7 @@
 #include "leash.h"
 #include "memory.h"
 #include "postgres_wire.h"
-#include "random.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,15 +237,8 @@ static int register_run(struct lb_space *space, struct lb_error *err)
  * can see it. */
 static int create_schema(struct lb_space *space, const char *hint, struct lb_error *err)
 {
-    char sql[500], name[32];
-    size_t n = 0;
-    for (; *hint != '\0' && n + 1 < sizeof name; hint++)
-        if (isalnum((unsigned char)*hint) || *hint == '_' || *hint == '-')
-            name[n++] = *hint == '-' ? '_' : (char)tolower((unsigned char)*hint);
-    name[n] = '\0';
-    snprintf(space->run, sizeof space->run, "%012llx", (unsigned long long)lb_random_seed());
-    snprintf(space->schema, sizeof space->schema, "lockbench_%s%s%s", name, n > 0 ? "_" : "",
-             space->run);
+    char sql[500];
+    lb_life_name(hint, space->run, space->schema);
     snprintf(sql, sizeof sql,
              "BEGIN; SET LOCAL client_min_messages = error; CREATE SCHEMA \"%s\"; "
              "COMMENT ON SCHEMA \"%s\" IS '" MARK_LIVE "%s'",

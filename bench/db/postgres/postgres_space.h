@@ -13,9 +13,9 @@
 struct lb_space {
     struct lb_target target; /* borrowed */
     PGconn *pg;
-    bool pooled;  /* its session stays in a transaction, so that the pooler leaves it its backend */
-    char run[20]; /* the run's id, in the schema's comment and in its table */
-    char schema[64];
+    bool pooled; /* its session stays in a transaction, so that the pooler leaves it its backend */
+    char run[LB_LIFE_RUN]; /* the run's id, in the schema's comment and in its table */
+    char schema[LB_LIFE_NAME];
     Oid oid;
     bool is_joined;      /* it is another process's */
     bool has_database;   /* of the same name, for programs: postgres_door.c */
