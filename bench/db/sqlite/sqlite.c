@@ -66,54 +66,47 @@ struct lb_conn {
 
 /* --- outcomes ------------------------------------------------------------------------------- */
 
+/* The name of an extended result code; where it has none, of its primary one. */
 static const char *code_name(int code)
 {
-    switch (code) {
-    case SQLITE_BUSY:
-        return "BUSY";
-    case SQLITE_BUSY_RECOVERY:
-        return "BUSY_RECOVERY";
-    case SQLITE_BUSY_SNAPSHOT:
-        return "BUSY_SNAPSHOT";
-    case SQLITE_LOCKED:
-        return "LOCKED";
-    case SQLITE_PROTOCOL:
-        return "PROTOCOL";
-    case SQLITE_INTERRUPT:
-        return "INTERRUPT";
-    case SQLITE_CONSTRAINT_UNIQUE:
-        return "UNIQUE";
-    case SQLITE_CONSTRAINT_PRIMARYKEY:
-        return "PRIMARYKEY";
-    case SQLITE_CONSTRAINT_ROWID:
-        return "ROWID";
-    case SQLITE_CONSTRAINT_NOTNULL:
-        return "NOTNULL";
-    case SQLITE_CONSTRAINT_CHECK:
-        return "CHECK";
-    case SQLITE_CONSTRAINT_FOREIGNKEY:
-        return "FOREIGNKEY";
-    case SQLITE_CONSTRAINT_TRIGGER:
-        return "TRIGGER";
-    default:
-        break;
-    }
     static const struct {
         int code;
         const char *name;
-    } primary[] = {
-        {SQLITE_ERROR, "ERROR"},       {SQLITE_ABORT, "ABORT"},
-        {SQLITE_BUSY, "BUSY"},         {SQLITE_NOMEM, "NOMEM"},
-        {SQLITE_READONLY, "READONLY"}, {SQLITE_IOERR, "IOERR"},
-        {SQLITE_CORRUPT, "CORRUPT"},   {SQLITE_FULL, "FULL"},
-        {SQLITE_CANTOPEN, "CANTOPEN"}, {SQLITE_SCHEMA, "SCHEMA"},
-        {SQLITE_TOOBIG, "TOOBIG"},     {SQLITE_CONSTRAINT, "CONSTRAINT"},
-        {SQLITE_MISMATCH, "MISMATCH"}, {SQLITE_MISUSE, "MISUSE"},
-        {SQLITE_PERM, "PERM"},         {SQLITE_NOTADB, "NOTADB"},
+    } names[] = {
+        {SQLITE_ERROR, "ERROR"},
+        {SQLITE_PERM, "PERM"},
+        {SQLITE_ABORT, "ABORT"},
+        {SQLITE_BUSY, "BUSY"},
+        {SQLITE_BUSY_RECOVERY, "BUSY_RECOVERY"},
+        {SQLITE_BUSY_SNAPSHOT, "BUSY_SNAPSHOT"},
+        {SQLITE_LOCKED, "LOCKED"},
+        {SQLITE_NOMEM, "NOMEM"},
+        {SQLITE_READONLY, "READONLY"},
+        {SQLITE_INTERRUPT, "INTERRUPT"},
+        {SQLITE_IOERR, "IOERR"},
+        {SQLITE_CORRUPT, "CORRUPT"},
+        {SQLITE_FULL, "FULL"},
+        {SQLITE_CANTOPEN, "CANTOPEN"},
+        {SQLITE_PROTOCOL, "PROTOCOL"},
+        {SQLITE_SCHEMA, "SCHEMA"},
+        {SQLITE_TOOBIG, "TOOBIG"},
+        {SQLITE_CONSTRAINT, "CONSTRAINT"},
+        {SQLITE_CONSTRAINT_UNIQUE, "UNIQUE"},
+        {SQLITE_CONSTRAINT_PRIMARYKEY, "PRIMARYKEY"},
+        {SQLITE_CONSTRAINT_ROWID, "ROWID"},
+        {SQLITE_CONSTRAINT_NOTNULL, "NOTNULL"},
+        {SQLITE_CONSTRAINT_CHECK, "CHECK"},
+        {SQLITE_CONSTRAINT_FOREIGNKEY, "FOREIGNKEY"},
+        {SQLITE_CONSTRAINT_TRIGGER, "TRIGGER"},
+        {SQLITE_MISMATCH, "MISMATCH"},
+        {SQLITE_MISUSE, "MISUSE"},
+        {SQLITE_NOTADB, "NOTADB"},
     };
-    for (size_t i = 0; i < sizeof primary / sizeof primary[0]; i++)
-        if (primary[i].code == (code & 0xff))
-            return primary[i].name;
+    const int codes[] = {code, code & 0xff};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            if (names[i].code == codes[k])
+                return names[i].name;
     return "code";
 }
 
