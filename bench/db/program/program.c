@@ -18,18 +18,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const enum lb_type fixed_types[LB_SLOT_FIXED] = {
-    [LB_SLOT_WORKER] = LB_TEXT,  [LB_SLOT_RESOURCE] = LB_TEXT, [LB_SLOT_RESOURCE_NO] = LB_INT,
-    [LB_SLOT_MODE] = LB_TEXT,    [LB_SLOT_CAPACITY] = LB_INT,  [LB_SLOT_TTL_MS] = LB_INT,
-    [LB_SLOT_NOW] = LB_INT,      [LB_SLOT_N] = LB_INT,         [LB_SLOT_PAYLOAD] = LB_TEXT,
-    [LB_SLOT_ID] = LB_INT,       [LB_SLOT_TOKEN] = LB_INT,     [LB_SLOT_PERIOD_MS] = LB_INT,
-    [LB_SLOT_SPACE_NO] = LB_INT, [LB_SLOT_CLASS] = LB_TEXT,    [LB_SLOT_TICKET] = LB_INT,
-    [LB_SLOT_IDS] = LB_TEXT,     [LB_SLOT_TOKENS] = LB_TEXT,   [LB_SLOT_ITEMS] = LB_TEXT,
-    [LB_SLOT_GROUP] = LB_TEXT,   [LB_SLOT_PROCESS] = LB_TEXT,  [LB_SLOT_HOST] = LB_TEXT,
-    [LB_SLOT_DELAY_MS] = LB_INT, [LB_SLOT_KEY] = LB_TEXT,      [LB_SLOT_TENANT] = LB_TEXT,
-    [LB_SLOT_PRIORITY] = LB_INT, [LB_SLOT_DUE] = LB_INT,       [LB_SLOT_UNIQUE_KEY] = LB_TEXT,
-};
-
 /* --- parameters: who fills them? --- */
 
 /* Does a result of this statement have a column of that name? Judged by the words in it, so that
@@ -146,7 +134,7 @@ static int check_filled(struct lb_building *b, const struct lb_raw_section *sect
         return lb_file_fail(b->file, token->line, b->err,
                             "section %s: nothing fills :%s here: it is for complete, error, free "
                             "and renew of a queue%s",
-                            lb_section_text(section->name), lb_fixed_slot_names[slot],
+                            lb_section_text(section->name), lb_fixed_slots[slot].name,
                             slot == LB_SLOT_TOKENS ? " whose claim returns a column token" : "");
     if (slot >= 0)
         return lb_file_fail(b->file, token->line, b->err,
@@ -160,7 +148,7 @@ static int check_filled(struct lb_building *b, const struct lb_raw_section *sect
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     lb_nearest_init(&nearest, word);
     for (int i = 0; i < LB_SLOT_FIXED; i++)
-        names[n++] = lb_fixed_slot_names[i];
+        names[n++] = lb_fixed_slots[i].name;
     for (size_t i = 0; i < b->n_options && n < sizeof names / sizeof names[0]; i++)
         names[n++] = b->options[i]->name;
     for (size_t i = 0; i < n; i++)
@@ -222,7 +210,7 @@ static int add_parameter(struct lb_building *b, const struct lb_raw_section *sec
     bool is_attribute = slot >= LB_SLOT_KEY && slot < LB_SLOT_FIXED && section->name == LB_S_PUT &&
                         !is_column && type == LB_NULL;
     if (slot < LB_SLOT_KEY || is_attribute) {
-        type = fixed_types[slot];
+        type = lb_fixed_slots[slot].type;
         b->program->uses |= UINT32_C(1) << slot;
     }
     if (is_attribute)
@@ -618,7 +606,8 @@ int lb_program_new(const struct lb_file *file, const struct lb_db *db,
     program->isolation = file->isolation;
     program->needs = file->needs;
     program->n_slots = LB_SLOT_FIXED;
-    memcpy(program->slot_name, lb_fixed_slot_names, sizeof lb_fixed_slot_names);
+    for (size_t i = 0; i < LB_SLOT_FIXED; i++)
+        program->slot_name[i] = lb_fixed_slots[i].name;
     int r = build(b, options, settings, n_settings);
     program->memory = b->arena.chunks;
     free(b->sql.bytes);

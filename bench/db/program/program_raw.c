@@ -227,40 +227,40 @@ const enum lb_section_name *lb_required_sections(enum lb_shape shape, size_t *re
     return required_queue;
 }
 
-const char *const lb_fixed_slot_names[LB_SLOT_FIXED] = {
-    [LB_SLOT_WORKER] = "worker",
-    [LB_SLOT_RESOURCE] = "resource",
-    [LB_SLOT_RESOURCE_NO] = "resource_no",
-    [LB_SLOT_MODE] = "mode",
-    [LB_SLOT_CAPACITY] = "capacity",
-    [LB_SLOT_TTL_MS] = "ttl_ms",
-    [LB_SLOT_NOW] = "now",
-    [LB_SLOT_N] = "n",
-    [LB_SLOT_PAYLOAD] = "payload",
-    [LB_SLOT_ID] = "id",
-    [LB_SLOT_TOKEN] = "token",
-    [LB_SLOT_PERIOD_MS] = "period_ms",
-    [LB_SLOT_SPACE_NO] = "space_no",
-    [LB_SLOT_CLASS] = "class",
-    [LB_SLOT_TICKET] = "ticket",
-    [LB_SLOT_IDS] = "ids",
-    [LB_SLOT_TOKENS] = "tokens",
-    [LB_SLOT_ITEMS] = "items",
-    [LB_SLOT_GROUP] = "group",
-    [LB_SLOT_PROCESS] = "process",
-    [LB_SLOT_HOST] = "host",
-    [LB_SLOT_DELAY_MS] = "delay_ms",
-    [LB_SLOT_KEY] = "key",
-    [LB_SLOT_TENANT] = "tenant",
-    [LB_SLOT_PRIORITY] = "priority",
-    [LB_SLOT_DUE] = "due",
-    [LB_SLOT_UNIQUE_KEY] = "unique_key",
+const struct lb_fixed_slot lb_fixed_slots[LB_SLOT_FIXED] = {
+    [LB_SLOT_WORKER] = {"worker", LB_TEXT},
+    [LB_SLOT_RESOURCE] = {"resource", LB_TEXT},
+    [LB_SLOT_RESOURCE_NO] = {"resource_no", LB_INT},
+    [LB_SLOT_MODE] = {"mode", LB_TEXT},
+    [LB_SLOT_CAPACITY] = {"capacity", LB_INT},
+    [LB_SLOT_TTL_MS] = {"ttl_ms", LB_INT},
+    [LB_SLOT_NOW] = {"now", LB_INT},
+    [LB_SLOT_N] = {"n", LB_INT},
+    [LB_SLOT_PAYLOAD] = {"payload", LB_TEXT},
+    [LB_SLOT_ID] = {"id", LB_INT},
+    [LB_SLOT_TOKEN] = {"token", LB_INT},
+    [LB_SLOT_PERIOD_MS] = {"period_ms", LB_INT},
+    [LB_SLOT_SPACE_NO] = {"space_no", LB_INT},
+    [LB_SLOT_CLASS] = {"class", LB_TEXT},
+    [LB_SLOT_TICKET] = {"ticket", LB_INT},
+    [LB_SLOT_IDS] = {"ids", LB_TEXT},
+    [LB_SLOT_TOKENS] = {"tokens", LB_TEXT},
+    [LB_SLOT_ITEMS] = {"items", LB_TEXT},
+    [LB_SLOT_GROUP] = {"group", LB_TEXT},
+    [LB_SLOT_PROCESS] = {"process", LB_TEXT},
+    [LB_SLOT_HOST] = {"host", LB_TEXT},
+    [LB_SLOT_DELAY_MS] = {"delay_ms", LB_INT},
+    [LB_SLOT_KEY] = {"key", LB_TEXT},
+    [LB_SLOT_TENANT] = {"tenant", LB_TEXT},
+    [LB_SLOT_PRIORITY] = {"priority", LB_INT},
+    [LB_SLOT_DUE] = {"due", LB_INT},
+    [LB_SLOT_UNIQUE_KEY] = {"unique_key", LB_TEXT},
 };
 
 int lb_fixed_slot(const char *name, size_t length)
 {
     for (int i = 0; i < LB_SLOT_FIXED; i++)
-        if (lb_slice_is(name, length, lb_fixed_slot_names[i]))
+        if (lb_slice_is(name, length, lb_fixed_slots[i].name))
             return i;
     return -1;
 }

@@ -202,7 +202,11 @@ enum lb_section_is {
 };
 bool lb_section_is(enum lb_section_name name, enum lb_section_is what);
 
-extern const char *const lb_fixed_slot_names[LB_SLOT_FIXED];
+/* The parameters that lockbench fills. */
+extern const struct lb_fixed_slot {
+    const char *name;
+    enum lb_type type;
+} lb_fixed_slots[LB_SLOT_FIXED];
 /* -1: not one of the harness's. */
 int lb_fixed_slot(const char *name, size_t length);
 
