@@ -117,9 +117,8 @@ static const struct lb_statement *takes_old(const struct lb_building *b, enum lb
     const struct lb_statement *found = NULL;
     for (size_t k = 0; k < section->n_statements; k++) {
         const struct lb_statement *statement = &section->statements[k];
-        for (size_t i = 0; i < statement->n_params; i++)
-            if (statement->param_slot[i] == LB_SLOT_TTL_MS)
-                return NULL;
+        if (lb_statement_has_param(statement, LB_SLOT_TTL_MS))
+            return NULL;
         if (found == NULL && lb_sql_compares_time(statement->sql, b->db->dialect))
             found = statement;
     }

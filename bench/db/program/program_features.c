@@ -19,18 +19,10 @@ static bool any_token(const struct lb_statement *statement,
     return false;
 }
 
-static bool has_param(const struct lb_statement *statement, int slot)
-{
-    for (size_t i = 0; i < statement->n_params; i++)
-        if (statement->param_slot[i] == slot)
-            return true;
-    return false;
-}
-
 bool lb_section_has_param(const struct lb_section *section, int slot)
 {
     for (size_t i = 0; i < section->n_statements; i++)
-        if (has_param(&section->statements[i], slot))
+        if (lb_statement_has_param(&section->statements[i], slot))
             return true;
     return false;
 }
@@ -132,7 +124,8 @@ int lb_program_own_rows_line(const struct lb_program *program)
         const struct lb_statement *statement = &end->statements[i];
         if (!statement->is_write)
             continue;
-        if ((!has_param(statement, LB_SLOT_WORKER) && !has_param(statement, LB_SLOT_TOKEN)) ||
+        if ((!lb_statement_has_param(statement, LB_SLOT_WORKER) &&
+             !lb_statement_has_param(statement, LB_SLOT_TOKEN)) ||
             any_token(statement, is_or))
             return 0;
         line = line != 0 ? line : statement->line;
@@ -230,7 +223,8 @@ static void read_begin(const struct lb_file *file, const struct lb_program *prog
         unlocks = unlocks || any_token(statement, unlocks_session);
         if (!any_token(statement, asks_server_time))
             continue;
-        bool has_lease = lease >= 0 && has_param(statement, lease); /* it says when it is over */
+        bool has_lease =
+            lease >= 0 && lb_statement_has_param(statement, lease); /* it says when it is over */
         if (ret->begin_clock_line == 0 || (has_lease && !knows_lease))
             ret->begin_clock_line = statement->line;
         knows_lease = knows_lease || has_lease;
@@ -251,7 +245,7 @@ static void find_clocks(const struct lb_program *program, struct lb_features *re
         const struct lb_section *section = &program->sections[names[n]];
         for (size_t i = 0; i < section->n_statements; i++) {
             const struct lb_statement *statement = &section->statements[i];
-            if (ret->worker_clock_line == 0 && has_param(statement, LB_SLOT_NOW))
+            if (ret->worker_clock_line == 0 && lb_statement_has_param(statement, LB_SLOT_NOW))
                 ret->worker_clock_line = statement->line;
             if (ret->server_clock_line == 0 && any_token(statement, asks_server_time))
                 ret->server_clock_line = statement->line;

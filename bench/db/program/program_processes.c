@@ -45,14 +45,6 @@ static bool inserts(const struct lb_section *section)
     return false;
 }
 
-static bool names_process(const struct lb_statement *statement)
-{
-    for (size_t i = 0; i < statement->n_params; i++)
-        if (statement->param_slot[i] == LB_SLOT_PROCESS)
-            return true;
-    return false;
-}
-
 int lb_process_unknown(const struct lb_program *program, const struct lb_features *features,
                        bool *ret_is_beat)
 {
@@ -72,7 +64,7 @@ int lb_process_unknown(const struct lb_program *program, const struct lb_feature
         return 0;
     const struct lb_section *claim = &sections[LB_S_CLAIM];
     for (size_t i = 0; i < claim->n_statements; i++)
-        if (names_process(&claim->statements[i]))
+        if (lb_statement_has_param(&claim->statements[i], LB_SLOT_PROCESS))
             return claim->statements[i].line;
     return 0;
 }

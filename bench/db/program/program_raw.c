@@ -265,6 +265,14 @@ int lb_fixed_slot(const char *name, size_t length)
     return -1;
 }
 
+bool lb_statement_has_param(const struct lb_statement *statement, int slot)
+{
+    for (size_t i = 0; i < statement->n_params; i++)
+        if (statement->param_slot[i] == slot)
+            return true;
+    return false;
+}
+
 int lb_program_slot(const struct lb_program *program, const char *name)
 {
     for (size_t i = 0; i < program->n_slots; i++)

@@ -174,6 +174,8 @@ int lb_slice_among(const char *text, size_t length, const char *const *words);
 bool lb_slice_next(const char **text, size_t *length, char separator, const char **ret_item,
                    size_t *ret_length);
 void lb_slice_trim(const char **text, size_t *length);
+/* Is this slot one of the statement's parameters? */
+bool lb_statement_has_param(const struct lb_statement *statement, int slot);
 /* The section of the file that was chosen; NULL: none was. */
 const struct lb_raw_section *lb_raw_of(const struct lb_file *file,
                                        const struct lb_section *section);

@@ -184,10 +184,7 @@ static bool is_overwriting(const struct lb_statement *statement, enum lb_dialect
     for (size_t i = 0; i + 1 < words.n && !replaces; i++)
         replaces = is_word(&words, i, "do") && is_word(&words, i + 1, "update");
     lb_tokens_free(&words);
-    for (size_t i = 0; i < statement->n_params && replaces; i++)
-        if (statement->param_slot[i] == LB_SLOT_ID)
-            return true;
-    return false;
+    return replaces && lb_statement_has_param(statement, LB_SLOT_ID);
 }
 
 void lb_features_read_traits(const struct lb_program *program, struct lb_features *ret)
