@@ -1,12 +1,6 @@
 /* Where things stand in the history of a case: see case.h. */
 #include "case.h"
 
-int lb_out_of_memory(struct lb_case *c)
-{
-    return lb_fail(c->err, LB_E_MEMORY, "out of memory while judging %llu events",
-                   (unsigned long long)c->history->n_events);
-}
-
 static const struct lb_event *event_at(const struct lb_log_view *view, const size_t *first,
                                        uint32_t event)
 {

@@ -14,6 +14,7 @@
 #include "array.h"
 #include "attribute.h"
 #include "check.h"
+#include "memory.h"
 
 #include <string.h>
 
@@ -251,7 +252,6 @@ struct lb_case {
     bool is_drained; /* nothing was left to claim at the end, and nothing of the history is missing
                       */
     uint64_t warm_ns;
-    int failed;        /* memory ran out where nothing can be returned */
     char stalled[160]; /* why times cannot be judged; "": they can */
 
     struct lb_array holds;  /* struct lb_hold, grouped by log */
@@ -281,7 +281,6 @@ struct lb_case {
     struct lb_array inner;          /* struct lb_inner */
     struct lb_array crowded_ends;   /* struct lb_crowded_end; sorted by hold when all is read */
     struct lb_array ties;           /* struct lb_tie */
-    bool lacks_memory;              /* for a tie */
     struct lb_array
         over; /* uint32_t: holds by a lease that was over already, as the database said */
     bool has_shared, has_weights;
@@ -367,7 +366,6 @@ static inline uint64_t lb_kept_off(const struct lb_case *c, uint64_t from, uint3
     return for_ms > 0 ? lb_lease_low(c, from, for_ms < age_ms ? for_ms : age_ms) : 0;
 }
 
-int lb_out_of_memory(struct lb_case *c);
 /* 0, or LB_E_INTERRUPTED: called between the steps of long work. */
 int lb_case_goes_on(const struct lb_case *c);
 

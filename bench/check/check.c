@@ -23,7 +23,7 @@ static void case_release(struct lb_case *c)
         &c->late_waits, &c->ties,           &c->asked,    &c->over};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++)
         free(arrays[i]->items);
-    for (size_t i = 0; i < c->history->n_logs && c->logs != NULL; i++)
+    for (size_t i = 0; i < c->history->n_logs; i++)
         free(c->logs[i].span_first);
     free(c->logs);
     free(c->order);
@@ -72,12 +72,15 @@ static int read_history(struct lb_case *c)
     int rc = lb_case_goes_on(c);
     rc = rc != 0 ? rc : lb_scan_history(c);
     rc = rc != 0 ? rc : lb_case_goes_on(c);
+    if (rc != 0)
+        return rc;
     if (c->model->queue) {
-        rc = rc != 0 ? rc : lb_attributes_sort(c);
-        return rc != 0 ? rc : lb_ids_finish(c);
+        lb_attributes_sort(c);
+        return lb_ids_finish(c);
     }
-    rc = rc != 0 ? rc : lb_world_apply(c);
-    return rc != 0 ? rc : lb_merge_holds(c);
+    lb_world_apply(c);
+    lb_merge_holds(c);
+    return 0;
 }
 
 static int judge(struct lb_case *c)
@@ -93,11 +96,13 @@ static int judge(struct lb_case *c)
     if (rc == 0 && !c->is_calm)
         rc = judge_kinds(c, false);
     rc = rc != 0 ? rc : judge_kinds(c, true);
-    if (rc == 0)
-        lb_settled_end(c);
-    rc = rc != 0 ? rc : lb_judge_answers(c);
-    rc = rc != 0 ? rc : lb_judge_fairness(c);
-    return rc != 0 ? rc : lb_judge_waits(c);
+    if (rc != 0)
+        return rc;
+    lb_settled_end(c);
+    lb_judge_answers(c);
+    lb_judge_fairness(c);
+    lb_judge_waits(c);
+    return 0;
 }
 
 /* Why the history cannot tell whether a guarantee held; NULL: it can. */
@@ -209,7 +214,7 @@ static uint64_t last_time(const struct lb_log_view *log)
 int lb_check_once(const struct lb_history_view *history, const struct lb_model *model,
                   struct lb_judgement *ret_judgement, struct lb_error *err)
 {
-    struct lb_judgement *out = calloc(1, sizeof *out);
+    struct lb_judgement *out = lb_calloc(1, sizeof *out);
     struct lb_case c = {.history = history, .model = model, .err = err, .out = out};
     c.end_ns = model->end_ns;
     c.is_drained = model->drained && !history->truncated;
@@ -226,8 +231,8 @@ int lb_check_once(const struct lb_history_view *history, const struct lb_model *
         c.end_ns = last > c.end_ns && last <= LB_TIME_MAX ? last : c.end_ns;
         c.most_slack = slack > c.most_slack ? slack : c.most_slack;
     }
-    c.logs = calloc(history->n_logs + 1, sizeof *c.logs);
-    int rc = out == NULL || c.logs == NULL ? lb_out_of_memory(&c) : count_resources(&c);
+    c.logs = lb_calloc(history->n_logs + 1, sizeof *c.logs);
+    int rc = count_resources(&c);
     if (rc == 0 && model->n_resources == 0 && model->capacity != NULL)
         rc = lb_fail(err, LB_E_INTERNAL, "capacities without resources");
     if (rc == 0)

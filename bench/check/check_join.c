@@ -1,7 +1,9 @@
 /* Several histories as one: see check_join.h. One block of memory holds logs, spans and events. */
 #include "check_join.h"
 
-#include <stdio.h>
+#include "memory.h"
+
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,9 +20,7 @@ struct joined {
 
 static void joined_free(struct joined *joined)
 {
-    if (joined == NULL)
-        return;
-    for (size_t i = 0; joined->logs != NULL && i < joined->n_names; i++)
+    for (size_t i = 0; i < joined->n_names; i++)
         free(joined->names[i]);
     free(joined->names);
     free(joined->logs);
@@ -76,36 +76,27 @@ static struct lb_event *copy_log(const struct lb_log_view *from, uint64_t shift,
     return to;
 }
 
-static int allocate(const struct lb_history_view *views, size_t n, struct joined **ret_joined)
+static struct joined *allocate(const struct lb_history_view *views, size_t n)
 {
     size_t n_logs = 0, n_events = 0;
     for (size_t i = 0; i < n; i++) {
         n_logs += views[i].n_logs;
         n_events += views[i].n_events;
     }
-    struct joined *joined = calloc(1, sizeof *joined);
-    if (joined == NULL)
-        return LB_E_MEMORY;
-    joined->logs = calloc(n_logs + 1, sizeof *joined->logs);
-    joined->spans = calloc(n_logs + 1, sizeof *joined->spans);
-    joined->names = calloc(n_logs + 1, sizeof *joined->names);
-    joined->events = malloc((n_events + 1) * sizeof *joined->events);
-    joined->meta = strdup(n > 0 && views[0].meta != NULL ? views[0].meta : "");
-    if (joined->logs == NULL || joined->spans == NULL || joined->names == NULL ||
-        joined->events == NULL || joined->meta == NULL) {
-        joined_free(joined);
-        return LB_E_MEMORY;
-    }
-    *ret_joined = joined;
-    return 0;
+    struct joined *joined = lb_calloc(1, sizeof *joined);
+    joined->logs = lb_calloc(n_logs + 1, sizeof *joined->logs);
+    joined->spans = lb_calloc(n_logs + 1, sizeof *joined->spans);
+    joined->names = lb_calloc(n_logs + 1, sizeof *joined->names);
+    joined->events = lb_malloc((n_events + 1) * sizeof *joined->events);
+    joined->meta = lb_strdup(views[0].meta != NULL ? views[0].meta : "");
+    return joined;
 }
 
-int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncertainty_ns,
-            struct lb_history_view *ret_view, struct lb_error *err)
+void lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncertainty_ns,
+             struct lb_history_view *ret_view)
 {
-    struct joined *joined;
-    if (n == 0 || allocate(views, n, &joined) != 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu histories", n);
+    assert(n > 0);
+    struct joined *joined = allocate(views, n);
     uint64_t rise = rise_of(views, n);
     struct lb_history_view view = {.logs = joined->logs,
                                    .start_ns = views[0].start_ns + rise,
@@ -124,12 +115,8 @@ int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncer
             view.begin_ns = views[i].begin_ns + shift;
         for (size_t k = 0; k < views[i].n_logs; k++, view.n_logs++) {
             const struct lb_log_view *from = &views[i].logs[k];
-            char *name = NULL;
-            if (from->name != NULL && asprintf(&name, "%s of file %zu", from->name, i + 1) < 0) {
-                joined_free(joined);
-                return lb_fail(err, LB_E_MEMORY, "out of memory for %zu histories", n);
-            }
-            joined->names[joined->n_names++] = name;
+            joined->names[joined->n_names++] =
+                from->name != NULL ? lb_format("%s of file %zu", from->name, i + 1) : NULL;
             struct lb_event *end = copy_log(from, shift, first_log, next);
             joined->spans[view.n_logs] =
                 (struct lb_span){.events = next, .n = (size_t)(end - next)};
@@ -151,7 +138,6 @@ int lb_join(const struct lb_history_view *views, size_t n, const uint64_t *uncer
         view.is_unchecked = view.is_unchecked || views[i].is_unchecked;
     }
     *ret_view = view;
-    return 0;
 }
 
 void lb_join_release(struct lb_history_view *view)

@@ -1,6 +1,8 @@
 /* Models as text in a history's file: see check_meta.h. */
 #include "check_meta.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -209,22 +211,18 @@ static int read_capacities(const char *meta, uint32_t n, uint32_t **ret_capacity
                            struct lb_error *err)
 {
     size_t size = strlen(meta) + 1;
-    char *text = malloc(size);
-    uint32_t *capacity = malloc(((size_t)n + 1) * sizeof *capacity);
-    int rc = text == NULL || capacity == NULL
-                 ? lb_fail(err, LB_E_MEMORY, "out of memory for %u capacities", n)
-                 : 0;
-    if (rc == 0 && lb_meta_get(meta, "capacity", text, size) == NULL) {
-        free(capacity);
-        capacity = NULL;
-    } else if (rc == 0 && parse_capacities(text, capacity, n) != 0) {
-        rc = bad(err, "capacity", text);
+    char *text = lb_malloc(size);
+    int rc = 0;
+    if (lb_meta_get(meta, "capacity", text, size) != NULL) {
+        uint32_t *capacity = lb_malloc(((size_t)n + 1) * sizeof *capacity);
+        if (parse_capacities(text, capacity, n) == 0) {
+            *ret_capacity = capacity;
+        } else {
+            free(capacity);
+            rc = bad(err, "capacity", text);
+        }
     }
     free(text);
-    if (rc != 0)
-        free(capacity);
-    else
-        *ret_capacity = capacity;
     return rc;
 }
 

@@ -12,6 +12,7 @@
 #include "doubts.h"
 
 #include "guarantee_kind.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,9 +108,7 @@ int lb_check_doubted(const struct lb_history_view *history, const struct lb_mode
         bool is_lease = d == LB_DOUBT_LEASE, is_limit = d == LB_DOUBT_LIMIT;
         if (model->doubts[d].reason[0] == '\0' || (!is_lease && !is_limit && in_doubt == 0))
             continue;
-        other = other != NULL ? other : malloc(sizeof *other);
-        if (other == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory for the verdicts");
+        other = other != NULL ? other : lb_malloc(sizeof *other);
         if (is_lease) {
             rc = doubt_lease(history, model, ret_judgement, other, err);
             continue;

@@ -7,10 +7,10 @@
 /* --- merging and sorting: merge.c, sort.c --- */
 
 /* Fills c->order: all holds by start. */
-int lb_merge_holds(struct lb_case *c);
+void lb_merge_holds(struct lb_case *c);
 
-/* Sorts by key, stable. 0 or LB_E_MEMORY. */
-int lb_sort(struct lb_key *keys, size_t n);
+/* Sorts by key, stable. UINT32_MAX keys or more count as more than the memory has room for. */
+void lb_sort(struct lb_key *keys, size_t n);
 
 /* --- judging --- */
 
@@ -18,15 +18,15 @@ int lb_sort(struct lb_key *keys, size_t n);
  * is. */
 int lb_judge_calm_lock(struct lb_case *c);
 /* Before the cores are judged. */
-int lb_orders_open(struct lb_case *c);
-/* What only the order of operations shows: releases of another's hold, and how many violations of
- * exclusive more: owner.c. After the cores have been judged. */
-int lb_judge_orders(struct lb_case *c, uint64_t *ret_n_exceeded);
+void lb_orders_open(struct lb_case *c);
+/* What only the order of operations shows: releases of another's hold, and violations of exclusive,
+ * of which it returns the number: owner.c. After the cores have been judged. */
+uint64_t lb_judge_orders(struct lb_case *c);
 int lb_judge_lock_fifo(struct lb_case *c);
-/* Once the logs were read. 0 or LB_E_MEMORY. */
-int lb_attributes_sort(struct lb_case *c);
+/* Once the logs were read. */
+void lb_attributes_sort(struct lb_case *c);
 /* The ids of one class, by number: the keys' indexes. Says also what cannot be told. */
-int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n);
+void lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n);
 int lb_judge_recovery(struct lb_case *c);
 /* Progress of items, where the model asks for it. */
 void lb_judge_item_waits(struct lb_case *c);
@@ -43,11 +43,11 @@ struct lb_recovery {
 void lb_report_recovery(struct lb_case *c, const struct lb_recovery *recovery);
 /* Sorts the n lengths and takes count, percentiles and maximum. */
 void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n);
-int lb_judge_fairness(struct lb_case *c);
+void lb_judge_fairness(struct lb_case *c);
 /* Waits by tenant and by priority: tenant_waits.c. */
-int lb_judge_waits(struct lb_case *c);
-int lb_judge_answers(struct lb_case *c);
-int lb_judge_empty(struct lb_case *c);
+void lb_judge_waits(struct lb_case *c);
+void lb_judge_answers(struct lb_case *c);
+void lb_judge_empty(struct lb_case *c);
 
 /* --- findings: witness.c --- */
 

@@ -27,14 +27,12 @@ static uint64_t successes(const struct lb_case *c, uint32_t log)
 
 /* Jain's index (sum x)^2 / (n sum x^2): 1 when all are equal, 1/n when one has all. Gini's
  * coefficient: 0 when all are equal. Over the logs that asked for something. */
-int lb_judge_fairness(struct lb_case *c)
+void lb_judge_fairness(struct lb_case *c)
 {
     struct lb_measures *measures = &c->out->measures;
     measures->jain = 1;
     measures->gini = 0;
-    double *x = malloc((c->history->n_logs + 1) * sizeof *x);
-    if (x == NULL)
-        return lb_out_of_memory(c);
+    double *x = lb_malloc((c->history->n_logs + 1) * sizeof *x);
     size_t n = 0;
     double sum = 0, squares = 0, weighted = 0;
     for (size_t i = 0; i < c->history->n_logs; i++)
@@ -52,7 +50,6 @@ int lb_judge_fairness(struct lb_case *c)
         measures->gini = 2 * weighted / (count * sum) - (count + 1) / count;
     }
     free(x);
-    return 0;
 }
 
 /* --- recovery --- */
@@ -138,7 +135,7 @@ static bool was_passed_on(const struct lb_case *c, uint32_t number)
     return false;
 }
 
-static int collect_deaths(struct lb_case *c, struct lb_array *deaths)
+static void collect_deaths(struct lb_case *c, struct lb_array *deaths)
 {
     const uint32_t *open = c->open.items;
     for (size_t i = 0; i < c->open.n; i++) {
@@ -151,12 +148,9 @@ static int collect_deaths(struct lb_case *c, struct lb_array *deaths)
         if (!alone)
             continue; /* others go on beside the dead: the next grant says nothing */
         struct death *death = lb_array_push(deaths, sizeof *death);
-        if (death == NULL)
-            return lb_out_of_memory(c);
         *death =
             (struct death){.at = c->logs[hold->log].death_ns, .hold = open[i], .next = LB_NONE};
     }
-    return 0;
 }
 
 /* The first grant of the same resource that was answered after each death. deaths are in order of
@@ -193,24 +187,21 @@ void lb_measure_recovery(struct lb_case *c, uint64_t *took_ns, size_t n)
 int lb_judge_recovery(struct lb_case *c)
 {
     struct lb_array array = {0}, lengths = {0};
-    int rc = collect_deaths(c, &array);
+    collect_deaths(c, &array);
     struct death *deaths = array.items;
-    if (array.n > 0 && rc == 0) {
+    if (array.n > 0) {
         qsort(deaths, array.n, sizeof *deaths, lb_order_u64);
         find_next(c, deaths, array.n);
     }
-    for (size_t i = 0; i < array.n && rc == 0; i++) {
+    for (size_t i = 0; i < array.n; i++) {
         const struct lb_hold *next =
             deaths[i].next == LB_NONE ? NULL : &lb_holds(c)[deaths[i].next];
         uint64_t until = next != NULL ? next->start : c->end_ns;
         until = until < c->known_ns ? until : c->known_ns;
         uint64_t took = until > deaths[i].at ? until - deaths[i].at : 0;
         took -= lb_stalled_within(c, deaths[i].at, until);
-        uint64_t *slot = next != NULL ? lb_array_push(&lengths, sizeof *slot) : NULL;
-        if (slot != NULL)
-            *slot = took;
-        else if (next != NULL)
-            rc = lb_out_of_memory(c);
+        if (next != NULL)
+            *(uint64_t *)lb_array_push(&lengths, sizeof took) = took;
         const struct lb_hold *dead = &lb_holds(c)[deaths[i].hold];
         uint64_t bound = c->model->recovery_bound_ns, from = deaths[i].at;
         if (bound > 0 && took > bound)
@@ -229,5 +220,5 @@ int lb_judge_recovery(struct lb_case *c)
     lb_measure_recovery(c, lengths.items, lengths.n);
     free(lengths.items);
     free(array.items);
-    return rc;
+    return 0;
 }

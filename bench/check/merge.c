@@ -18,15 +18,12 @@ static struct lb_player play(struct lb_merge *merge, const uint64_t *keys, uint3
     return a_wins ? a : b;
 }
 
-int lb_merge_init(struct lb_merge *merge, const uint64_t *keys, uint32_t k)
+void lb_merge_init(struct lb_merge *merge, const uint64_t *keys, uint32_t k)
 {
-    *merge = (struct lb_merge){.k = k, .tree = calloc((size_t)k + 1, sizeof *merge->tree)};
-    if (merge->tree == NULL)
-        return LB_E_MEMORY;
+    *merge = (struct lb_merge){.k = k, .tree = lb_calloc((size_t)k + 1, sizeof *merge->tree)};
     merge->tree[0].key = UINT64_MAX;
     if (k > 0)
         merge->tree[0] = play(merge, keys, 1);
-    return 0;
 }
 
 /* The holds of a log that are still to come. */
@@ -39,16 +36,15 @@ static uint64_t start_of(const struct lb_case *c, const struct rest *rest)
     return rest->next < rest->end ? lb_holds(c)[rest->next].start : LB_NEVER;
 }
 
-int lb_merge_holds(struct lb_case *c)
+void lb_merge_holds(struct lb_case *c)
 {
     size_t n = c->history->n_logs;
     uint32_t k = 0;
     struct lb_merge merge = {.tree = NULL};
-    struct rest *rests = malloc((n + 1) * sizeof *rests);
-    uint64_t *starts = malloc((n + 1) * sizeof *starts);
-    c->order = malloc((c->holds.n + 1) * sizeof *c->order);
-    int rc = rests == NULL || starts == NULL || c->order == NULL ? LB_E_MEMORY : 0;
-    for (size_t i = 0; i < n && rc == 0; i++) {
+    struct rest *rests = lb_malloc((n + 1) * sizeof *rests);
+    uint64_t *starts = lb_malloc((n + 1) * sizeof *starts);
+    c->order = lb_malloc((c->holds.n + 1) * sizeof *c->order);
+    for (size_t i = 0; i < n; i++) {
         size_t first = c->logs[i].first_hold, n_holds = c->logs[i].n_holds;
         if (n_holds == 0)
             continue;
@@ -56,9 +52,8 @@ int lb_merge_holds(struct lb_case *c)
         starts[k] = start_of(c, &rests[k]);
         k++;
     }
-    if (rc == 0)
-        rc = lb_merge_init(&merge, starts, k);
-    for (size_t i = 0; i < c->holds.n && rc == 0; i++) {
+    lb_merge_init(&merge, starts, k);
+    for (size_t i = 0; i < c->holds.n; i++) {
         struct rest *rest = &rests[lb_merge_first(&merge).number];
         c->order[i] = rest->next++;
         lb_merge_next(&merge, start_of(c, rest));
@@ -66,5 +61,4 @@ int lb_merge_holds(struct lb_case *c)
     free(rests);
     free(starts);
     free(merge.tree);
-    return rc != 0 ? lb_out_of_memory(c) : 0;
 }

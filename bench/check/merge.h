@@ -16,8 +16,8 @@ struct lb_merge {
     struct lb_player *tree; /* [0]: the winner; inner nodes: their losers */
 };
 
-/* Of k sequences with these first keys. 0 or LB_E_MEMORY; the caller frees the tree. */
-int lb_merge_init(struct lb_merge *merge, const uint64_t *keys, uint32_t k);
+/* Of k sequences with these first keys. The caller frees the tree. */
+void lb_merge_init(struct lb_merge *merge, const uint64_t *keys, uint32_t k);
 
 /* The sequence that comes first. */
 static inline struct lb_player lb_merge_first(const struct lb_merge *merge)

@@ -33,7 +33,7 @@ struct run {
 
 struct lb_settled *lb_settled_new(void)
 {
-    return calloc(1, sizeof(struct lb_settled));
+    return lb_calloc(1, sizeof(struct lb_settled));
 }
 
 void lb_settled_free(struct lb_settled *settled)
@@ -110,7 +110,7 @@ bool lb_settled_is_again(const struct lb_settled *settled, uint64_t id)
     return false;
 }
 
-/* Takes an item of size bytes out of an array, or makes room for one; NULL: out of memory. */
+/* Takes an item of size bytes out of an array, or makes room for one. */
 static void take_at(struct lb_array *array, size_t size, size_t i)
 {
     char *at = (char *)array->items + i * size;
@@ -119,15 +119,14 @@ static void take_at(struct lb_array *array, size_t size, size_t i)
 
 static void *insert_at(struct lb_array *array, size_t size, size_t i)
 {
-    if (lb_array_push(array, size) == NULL)
-        return NULL;
+    lb_array_push(array, size);
     char *at = (char *)array->items + i * size;
     memmove(at + size, at, (array->n - 1 - i) * size);
     return at;
 }
 
-/* Adds a page to the runs of full ones. False: out of memory. */
-static bool add_full(struct lb_settled *settled, uint64_t number)
+/* Adds a page to the runs of full ones. */
+static void add_full(struct lb_settled *settled, uint64_t number)
 {
     const size_t i = run_from(settled, number);
     struct run *runs = settled->full.items;
@@ -142,36 +141,29 @@ static bool add_full(struct lb_settled *settled, uint64_t number)
         runs[i].first = number;
     } else {
         struct run *run = insert_at(&settled->full, sizeof *runs, i);
-        if (run == NULL)
-            return false;
         *run = (struct run){number, number};
     }
-    return true;
 }
 
-bool lb_settled_add(struct lb_settled *settled, uint64_t id)
+void lb_settled_add(struct lb_settled *settled, uint64_t id)
 {
     const uint64_t number = id / PAGE;
     if (is_full(settled, number))
-        return true;
+        return;
     size_t i = page_from(settled, number);
     struct page *page = settled->pages.items;
     if (i < settled->pages.n && page[i].number == number) {
         page += i;
     } else {
         page = insert_at(&settled->pages, sizeof *page, i);
-        if (page == NULL)
-            return false;
         *page = (struct page){.number = number};
     }
     page->bits[id % PAGE / BITS] |= UINT64_C(1) << id % BITS;
     for (size_t k = 0; k < PAGE / BITS; k++)
         if (page->bits[k] != UINT64_MAX)
-            return true;
-    if (!add_full(settled, number))
-        return false;
+            return;
+    add_full(settled, number);
     take_at(&settled->pages, sizeof *page, i);
-    return true;
 }
 
 /* --- the judge --- */

@@ -34,8 +34,7 @@ bool lb_settled_is_again(const struct lb_settled *settled, uint64_t id);
 void lb_settled_begin(struct lb_case *c);
 /* After all judges: judges items that came again. */
 void lb_settled_end(struct lb_case *c);
-/* False: out of memory. */
-bool lb_settled_add(struct lb_settled *settled, uint64_t id);
+void lb_settled_add(struct lb_settled *settled, uint64_t id);
 /* Why the guarantee is not judged at all, beside a part that was dropped; NULL: it is. */
 const char *lb_settled_cannot_say(const struct lb_case *c, enum lb_guarantee guarantee);
 

@@ -43,7 +43,7 @@ struct settling {
     struct lb_settle_log *logs;
     uint64_t until_ns, seen_ns;
     struct lb_array units, names; /* struct unit, by log; struct lb_key: id, unit, enum what */
-    bool lacks_memory, is_too_much;
+    bool is_too_much;
     /* of the log that is read */
     uint32_t log, answered;       /* the last unit that was answered; LB_NONE */
     bool is_waiting;              /* its last claim was neither granted nor answered "empty" */
@@ -58,16 +58,14 @@ struct settling {
 static void name(struct settling *s, uint64_t id, enum what what)
 {
     struct lb_key *slot = lb_array_push(&s->names, sizeof *slot);
-    s->lacks_memory = s->lacks_memory || slot == NULL;
-    if (slot != NULL)
-        *slot = (struct lb_key){id, (uint32_t)(s->units.n - 1), what};
+    *slot = (struct lb_key){id, (uint32_t)(s->units.n - 1), what};
 }
 
 static void name_put(struct settling *s, const struct lb_event *invoke, enum what what)
 {
     enum { MOST = 1 << 20 };
     s->is_too_much = s->is_too_much || invoke->arg > MOST || invoke->value > UINT64_MAX - MOST;
-    for (uint32_t i = 0; i < invoke->arg && !s->is_too_much && !s->lacks_memory; i++)
+    for (uint32_t i = 0; i < invoke->arg && !s->is_too_much; i++)
         name(s, invoke->value + i, what);
 }
 
@@ -240,12 +238,9 @@ static void read_log(struct settling *s)
     s->answered = LB_NONE;
     s->claimed = LB_NONE;
     s->is_waiting = s->has_retired = false;
-    for (size_t i = 0; i < log->n_seen && !s->lacks_memory;) {
+    for (size_t i = 0; i < log->n_seen;) {
         const struct lb_event *e = &log->events[i], *end = end_of(e, log->events + log->n_seen);
         struct unit *unit = lb_array_push(&s->units, sizeof *unit);
-        s->lacks_memory = unit == NULL;
-        if (unit == NULL)
-            return;
         size_t n = end != NULL ? (size_t)(end - e) : log->n_seen - i;
         *unit = (struct unit){.log = s->log, .first = (uint32_t)i, .n = (uint32_t)n};
         unit->kind = (uint8_t)(end != NULL ? kind_of(e, unit->n) : OTHER);
@@ -349,40 +344,38 @@ static bool claims_again(const struct settling *s, const struct unit *unit, uint
 }
 
 /* Remembers dropped items that were certainly claimed again. A later drop would leave open whether
- * the claim came after it. 0 or LB_E_MEMORY. */
-static int find_again(struct settling *s, const struct lb_key *names, size_t n)
+ * the claim came after it. */
+static void find_again(struct settling *s, const struct lb_key *names, size_t n)
 {
     enum { MOST = 64 }; /* more do not change the verdict */
     const struct unit *units = s->units.items;
     bool is_any = false;
     if (s->settled->again.n == MOST || !lb_settled_has(s->settled, names->key) ||
         lb_settled_is_again(s->settled, names->key))
-        return 0;
+        return;
     for (size_t i = 0; i < n; i++)
         is_any = is_any || claims_again(s, &units[names[i].index], names->key);
-    uint64_t *slot = is_any ? lb_array_push(&s->settled->again, sizeof *slot) : NULL;
-    if (slot != NULL)
-        *slot = names->key;
-    return is_any && slot == NULL ? LB_E_MEMORY : 0;
+    if (!is_any)
+        return;
+    uint64_t *slot = lb_array_push(&s->settled->again, sizeof *slot);
+    *slot = names->key;
 }
 
-/* 0 or LB_E_MEMORY. */
-static int choose(struct settling *s)
+static void choose(struct settling *s)
 {
     enum { PASSES = 64 };
     struct lb_key *names = s->names.items;
-    int rc = lb_sort(names, s->names.n);
-    for (size_t i = 0, end = 0; i < s->names.n && rc == 0; i = end) {
+    lb_sort(names, s->names.n);
+    for (size_t i = 0, end = 0; i < s->names.n; i = end) {
         end = group_end(s, i);
-        rc = find_again(s, names + i, end - i);
+        find_again(s, names + i, end - i);
         bool is_new = !lb_settled_has(s->settled, names[i].key);
         names[i].extra |= is_new && is_plain(s, names + i, end - i) ? (uint32_t)IS_SETTLED : 0;
     }
-    for (int pass = 0; pass < PASSES && rc == 0; pass++)
+    for (int pass = 0; pass < PASSES; pass++)
         if (!spread(s))
-            return 0;
+            return;
     s->is_too_much = true; /* a chain of batches without end: all is kept */
-    return rc;
 }
 
 /* From the request of an item's claim to the answer of its end. */
@@ -399,8 +392,7 @@ static uint64_t hold_of(const struct settling *s, const struct lb_key *names, si
     return until_ns - from_ns;
 }
 
-/* 0 or LB_E_MEMORY. */
-static int remember(struct settling *s)
+static void remember(struct settling *s)
 {
     const struct lb_key *names = s->names.items;
     struct lb_settled *settled = s->settled;
@@ -411,14 +403,12 @@ static int remember(struct settling *s)
         const uint64_t hold_ns = hold_of(s, names + i, end - i);
         if (hold_ns > settled->longest_hold_ns)
             settled->longest_hold_ns = hold_ns;
-        if (!lb_settled_add(settled, names[i].key))
-            return LB_E_MEMORY;
+        lb_settled_add(settled, names[i].key);
     }
     /* Half of the age: clocks differ, and times are rounded. */
     settled->has_taken =
         settled->has_taken ||
         (settled->least_age_ns > 0 && settled->longest_hold_ns >= settled->least_age_ns / 2);
-    return 0;
 }
 
 /* --- dropping --- */
@@ -471,27 +461,25 @@ static void drop(struct settling *s)
     }
 }
 
-int lb_settle(struct lb_settled *settled, const struct lb_model *model, struct lb_settle_log *logs,
-              size_t n_logs, uint64_t until_ns, struct lb_error *err)
+void lb_settle(struct lb_settled *settled, const struct lb_model *model, struct lb_settle_log *logs,
+               size_t n_logs, uint64_t until_ns)
 {
     struct settling s = {.settled = settled, .model = model, .logs = logs, .until_ns = until_ns};
-    int rc = 0;
     lb_array_extend(&settled->logs, &settled->n_logs, sizeof *settled->logs, n_logs);
-    for (size_t i = 0; i < n_logs && rc == 0; i++) {
+    for (size_t i = 0; i < n_logs; i++) {
         s.log = (uint32_t)i;
         if (logs[i].n_seen >= LB_NONE)
             s.is_too_much = true;
         else
             read_log(&s);
     }
-    rc = rc != 0 || s.lacks_memory ? LB_E_MEMORY : s.is_too_much ? 0 : choose(&s);
-    if (rc == 0 && !s.is_too_much)
-        rc = remember(&s);
-    if (rc == 0 && !s.is_too_much) {
+    if (!s.is_too_much)
+        choose(&s);
+    if (!s.is_too_much) {
+        remember(&s);
         drop(&s);
         settled->seen_ns = s.seen_ns > settled->seen_ns ? s.seen_ns : settled->seen_ns;
     }
     free(s.units.items);
     free(s.names.items);
-    return rc == 0 ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory for the record of the run");
 }

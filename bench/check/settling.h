@@ -19,7 +19,6 @@ struct lb_settle_log {
     size_t n, n_seen;
 };
 
-/* NULL: out of memory. */
 struct lb_settled *lb_settled_new(void);
 void lb_settled_free(struct lb_settled *settled); /* accepts NULL */
 
@@ -28,10 +27,9 @@ const char *lb_settle_refusal(const struct lb_model *model);
 
 /* Drops operations of settled items, and answers "empty", that ended before a time. logs[i] is log
  * i: first the events that an earlier call left, then new ones, of which the last operation may be
- * under way. The rest of the first n events moves to the front. Clocks must be exact. 0, or
- * LB_E_MEMORY: then nothing was dropped. */
-int lb_settle(struct lb_settled *settled, const struct lb_model *model, struct lb_settle_log *logs,
-              size_t n_logs, uint64_t until_ns, struct lb_error *err);
+ * under way. The rest of the first n events moves to the front. Clocks must be exact. */
+void lb_settle(struct lb_settled *settled, const struct lb_model *model, struct lb_settle_log *logs,
+               size_t n_logs, uint64_t until_ns);
 
 uint64_t lb_settled_events(const struct lb_settled *settled); /* dropped so far */
 

@@ -37,19 +37,16 @@ static void scatter(const struct lb_key *from, struct lb_key *to, size_t n, unsi
         to[counts[digit_of(from[i].key, digit)]++] = from[i];
 }
 
-int lb_sort(struct lb_key *keys, size_t n)
+void lb_sort(struct lb_key *keys, size_t n)
 {
     if (n <= FEW) {
         sort_few(keys, n);
-        return 0;
+        return;
     }
-    if (n >= UINT32_MAX)
-        return LB_E_MEMORY;
-    uint32_t(*counts)[DIGIT_VALUES] = calloc(DIGITS, sizeof *counts);
-    struct lb_key *spare = malloc(n * sizeof *spare);
-    int rc = counts == NULL || spare == NULL ? LB_E_MEMORY : 0;
-    if (rc != 0)
-        goto out;
+    if (n >= UINT32_MAX) /* more than an index can name */
+        lb_memory_exhausted(n * sizeof *keys);
+    uint32_t(*counts)[DIGIT_VALUES] = lb_calloc(DIGITS, sizeof *counts);
+    struct lb_key *spare = lb_malloc(n * sizeof *spare);
     bool sorted = true;
     for (size_t i = 0; i < n; i++) {
         for (unsigned d = 0; d < DIGITS; d++)
@@ -67,8 +64,6 @@ int lb_sort(struct lb_key *keys, size_t n)
     }
     if (from != keys)
         memcpy(keys, from, n * sizeof *keys);
-out:
     free(spare);
     free(counts);
-    return rc;
 }

@@ -26,20 +26,18 @@ struct stall {
     uint64_t before; /* the sum of those before it */
 };
 
-static int push(struct lb_case *c, struct lb_array *array, const struct lb_event *e)
+static void push(struct lb_array *array, const struct lb_event *e)
 {
     struct stall *stall = lb_array_push(array, sizeof *stall);
-    if (stall == NULL)
-        return lb_out_of_memory(c);
     *stall = (struct stall){.from = e->value < e->time_ns ? e->time_ns - e->value : 0,
                             .until = e->time_ns};
-    return 0;
 }
 
-int lb_scan_stall(struct lb_case *c, const struct lb_event *e)
+void lb_scan_stall(struct lb_case *c, const struct lb_event *e)
 {
-    int rc = push(c, &c->unrun, e);
-    return rc == 0 && e->arg != LB_STALL_ONE ? push(c, &c->stalls, e) : rc;
+    push(&c->unrun, e);
+    if (e->arg != LB_STALL_ONE)
+        push(&c->stalls, e);
 }
 
 /* Those that meet become one. */
@@ -122,13 +120,10 @@ void lb_judge_stalls(struct lb_case *c)
         lb_format_ns(lost, a, sizeof a), lb_format_ns(length, b, sizeof b));
 }
 
-int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
+void lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
 {
     struct lb_late_wait *late = lb_array_push(&c->late_waits, sizeof *late);
-    if (late == NULL)
-        return lb_out_of_memory(c);
     *late = (struct lb_late_wait){*wait, end};
-    return 0;
 }
 
 /* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */

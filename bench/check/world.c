@@ -15,15 +15,13 @@
 
 #include <stdlib.h>
 
-int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
-                  const struct lb_event *end, int type)
+void lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
+                   const struct lb_event *end, int type)
 {
     const struct lb_event *invoke = operation->event;
     if (type == LB_EV_FAIL)
-        return 0;
+        return;
     struct lb_world_event *world = lb_array_push(&c->world, sizeof *world);
-    if (world == NULL)
-        return lb_out_of_memory(c);
     uint64_t slack = lb_slack(c, log);
     *world =
         (struct lb_world_event){.low = lb_low(invoke->time_ns, slack),
@@ -34,7 +32,6 @@ int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *oper
                                 .age_ms = invoke->arg,
                                 .op = invoke->op,
                                 .type = (uint8_t)type};
-    return 0;
 }
 
 /* A death that the writer itself noted came after the note. One that another noted came at any
@@ -80,7 +77,7 @@ static int by_log(const void *a, const void *b)
 
 static void find_unnoted(struct lb_case *c);
 
-int lb_world_sessions(struct lb_case *c)
+void lb_world_sessions(struct lb_case *c)
 {
     const struct lb_world_event *world = c->world.items;
     for (size_t i = 0; i < c->world.n; i++) {
@@ -89,8 +86,6 @@ int lb_world_sessions(struct lb_case *c)
         if (e->op != LB_OP_SESSION_END && e->op != LB_OP_DEATH && !is_fault)
             continue;
         struct moment *moment = lb_array_push(&c->moments, sizeof *moment);
-        if (moment == NULL)
-            return lb_out_of_memory(c);
         *moment = (struct moment){.at = e->op == LB_OP_SESSION_END ? e->high : e->low,
                                   .log = e->target,
                                   .what = e->op == LB_OP_SESSION_END ? ENDED
@@ -101,7 +96,6 @@ int lb_world_sessions(struct lb_case *c)
     if (c->moments.n > 1)
         qsort(c->moments.items, c->moments.n, sizeof(struct moment), by_log);
     find_unnoted(c);
-    return 0;
 }
 
 /* The place of the first moment that does not come before another; their number: there is none. */
@@ -232,14 +226,12 @@ struct index {
     uint32_t **next;    /* by log, NULL before it is used: by event, the next one of its object */
 };
 
-static int open_index(const struct lb_case *c, struct index *index)
+static void open_index(const struct lb_case *c, struct index *index)
 {
-    *index = (struct index){.last = malloc((c->holds.n + 1) * sizeof *index->last),
-                            .longer = malloc((c->holds.n + 1) * sizeof *index->longer),
-                            .walks = calloc(c->holds.n + 1, sizeof *index->walks),
-                            .next = calloc(c->history->n_logs + 1, sizeof *index->next)};
-    if (index->last == NULL || index->longer == NULL || index->walks == NULL || index->next == NULL)
-        return LB_E_MEMORY;
+    *index = (struct index){.last = lb_malloc((c->holds.n + 1) * sizeof *index->last),
+                            .longer = lb_malloc((c->holds.n + 1) * sizeof *index->longer),
+                            .walks = lb_calloc(c->holds.n + 1, sizeof *index->walks),
+                            .next = lb_calloc(c->history->n_logs + 1, sizeof *index->next)};
     for (size_t log = 0; log < c->history->n_logs; log++) {
         size_t first = c->logs[log].first_hold, end = first + c->logs[log].n_holds;
         for (size_t i = first; i < end; i++) {
@@ -251,12 +243,11 @@ static int open_index(const struct lb_case *c, struct index *index)
             index->longer[i] = before;
         }
     }
-    return 0;
 }
 
 static void close_index(const struct lb_case *c, struct index *index)
 {
-    for (size_t log = 0; log < c->history->n_logs && index->next != NULL; log++)
+    for (size_t log = 0; log < c->history->n_logs; log++)
         free(index->next[log]);
     free(index->next);
     free(index->walks);
@@ -264,30 +255,26 @@ static void close_index(const struct lb_case *c, struct index *index)
     free(index->last);
 }
 
-/* By event of a log: the next one of the same object that is no note; NULL: no memory. */
+/* By event of a log: the next one of the same object that is no note. */
 static const uint32_t *next_of_object(const struct lb_case *c, struct index *index, uint32_t log)
 {
     uint32_t n = (uint32_t)c->history->logs[log].n_events;
     if (index->next[log] != NULL)
         return index->next[log];
-    uint32_t *next = malloc(((size_t)n + 1) * sizeof *next);
-    uint32_t *last = malloc(((size_t)c->n_resources + 1) * sizeof *last);
-    if (next != NULL && last != NULL) {
-        memset(last, 0xff, ((size_t)c->n_resources + 1) * sizeof *last); /* LB_NONE */
-        for (uint32_t i = n; i-- > 0;) {
-            const struct lb_event *e = lb_case_event(c, log, i);
-            next[i] = LB_NONE;
-            if (e->type == LB_EV_NOTE || e->object >= c->n_resources)
-                continue;
-            next[i] = last[e->object];
-            last[e->object] = i;
-        }
-        index->next[log] = next;
-    } else {
-        free(next);
+    uint32_t *next = lb_malloc(((size_t)n + 1) * sizeof *next);
+    uint32_t *last = lb_malloc(((size_t)c->n_resources + 1) * sizeof *last);
+    memset(last, 0xff, ((size_t)c->n_resources + 1) * sizeof *last); /* LB_NONE */
+    for (uint32_t i = n; i-- > 0;) {
+        const struct lb_event *e = lb_case_event(c, log, i);
+        next[i] = LB_NONE;
+        if (e->type == LB_EV_NOTE || e->object >= c->n_resources)
+            continue;
+        next[i] = last[e->object];
+        last[e->object] = i;
     }
     free(last);
-    return index->next[log];
+    index->next[log] = next;
+    return next;
 }
 
 /* How many holds of a log had begun by a time. */
@@ -362,17 +349,15 @@ static void note_again(struct lb_case *c, const struct lb_hold *hold, uint64_t l
     }
 }
 
-static int push_late(struct lb_case *c, const struct lb_hold *hold, uint64_t asked, uint32_t event)
+static void push_late(struct lb_case *c, const struct lb_hold *hold, uint64_t asked, uint32_t event)
 {
     struct lb_late_release *late = c->late.items;
     for (size_t i = 0; i < c->late.n; i++)
         if (late[i].log == hold->log && late[i].event == event) {
             late[i].by_session = true;
-            return 0;
+            return;
         }
     late = lb_array_push(&c->late, sizeof *late);
-    if (late == NULL)
-        return lb_out_of_memory(c);
     const struct lb_event *end = lb_case_event(c, hold->log, event);
     *late = (struct lb_late_release){.low = asked,
                                      .high = lb_high(end->time_ns, lb_slack(c, hold->log)),
@@ -381,7 +366,6 @@ static int push_late(struct lb_case *c, const struct lb_hold *hold, uint64_t ask
                                      .event = event,
                                      .grant = hold->event,
                                      .by_session = true};
-    return 0;
 }
 
 /* True if the worker may have had another hold of the resource, at the grant of this one, that
@@ -425,14 +409,12 @@ static void step(struct walk *walk, const struct lb_event *e, uint64_t slack, bo
 /* Another log noted that the session of the hold has ended, after it was granted. Finds a release
  * with an effect that was asked for after the note: its worker held nothing. None is certain if the
  * worker may have got something since, or if another release may have ended the hold. */
-static int find_late(struct lb_case *c, struct index *index, const struct lb_hold *hold,
-                     const struct lb_world_event *note)
+static void find_late(struct lb_case *c, struct index *index, const struct lb_hold *hold,
+                      const struct lb_world_event *note)
 {
     const uint32_t *next = next_of_object(c, index, hold->log);
     struct walk *before = &index->walks[hold - lb_holds(c)];
     uint64_t slack = lb_slack(c, hold->log);
-    if (next == NULL)
-        return lb_out_of_memory(c);
     if (before->event == 0 || before->low > note->low)
         *before = (struct walk){.event = next[hold->event]};
     before->low = note->low;
@@ -440,21 +422,21 @@ static int find_late(struct lb_case *c, struct index *index, const struct lb_hol
     for (; walk.event != LB_NONE && !walk.is_over; walk.event = next[walk.event]) {
         const struct lb_event *e = lb_case_event(c, hold->log, walk.event);
         bool is_before = lb_high(e->time_ns, slack) < note->low;
-        if (e->op == LB_OP_RELEASE && e->type == LB_EV_OK && walk.asked > note->high)
-            return (e->flags & LB_EVF_EFFECTIVE) != 0 && !keeps_other(c, hold)
-                       ? push_late(c, hold, walk.asked, walk.event)
-                       : 0;
+        if (e->op == LB_OP_RELEASE && e->type == LB_EV_OK && walk.asked > note->high) {
+            if ((e->flags & LB_EVF_EFFECTIVE) != 0 && !keeps_other(c, hold))
+                push_late(c, hold, walk.asked, walk.event);
+            return;
+        }
         step(&walk, e, slack, is_before);
         if (is_before) {
             *before = walk;
             before->event = next[walk.event];
         }
     }
-    return 0;
 }
 
 /* Of the holds that had begun, those that last until the session may have ended. */
-static int end_session(struct lb_case *c, const struct lb_world_event *note, struct index *index)
+static void end_session(struct lb_case *c, const struct lb_world_event *note, struct index *index)
 {
     const struct lb_log_facts *facts = &c->logs[note->target];
     uint64_t low = lb_world_session_end(c, note);
@@ -476,27 +458,24 @@ static int end_session(struct lb_case *c, const struct lb_world_event *note, str
         lose(c, hold, lost);
         note_again(c, hold, low);
         bool is_released = hold->end <= c->end_ns; /* an open hold lasts until after the run */
-        if (is_released && low >= asked && hold->start < note->low && note->log != note->target &&
-            find_late(c, index, hold, note) != 0)
-            return LB_E_MEMORY;
+        if (is_released && low >= asked && hold->start < note->low && note->log != note->target)
+            find_late(c, index, hold, note);
         if (hold->is_dead && hold->end > lost)
             hold->end = lost;
     }
-    return 0;
 }
 
-static int end_sessions(struct lb_case *c)
+static void end_sessions(struct lb_case *c)
 {
     const struct lb_world_event *world = c->world.items;
     struct index index;
     if (c->moments.n == 0)
-        return 0;
-    int rc = open_index(c, &index) == 0 ? 0 : lb_out_of_memory(c);
-    for (size_t w = 0; w < c->world.n && rc == 0; w++)
+        return;
+    open_index(c, &index);
+    for (size_t w = 0; w < c->world.n; w++)
         if (world[w].op == LB_OP_SESSION_END && world[w].target < c->history->n_logs)
-            rc = end_session(c, &world[w], &index);
+            end_session(c, &world[w], &index);
     close_index(c, &index);
-    return rc;
 }
 
 /* The earliest time at which a recovery can have freed what the dead of that time held; LB_NEVER.
@@ -515,7 +494,7 @@ static uint64_t recovered_at(const struct lb_case *c, uint64_t death)
     return best;
 }
 
-int lb_world_apply(struct lb_case *c)
+void lb_world_apply(struct lb_case *c)
 {
     const uint32_t *open = c->open.items;
     bool whole = c->model->complete && !c->history->truncated;
@@ -543,11 +522,10 @@ int lb_world_apply(struct lb_case *c)
     }
     if (c->known_ns != LB_NEVER)
         end_unnoted(c);
-    int rc = end_sessions(c);
+    end_sessions(c);
     const struct lb_inner *inner = c->inner.items;
     for (size_t i = 0; i < c->inner.n && !c->model->lease; i++)
         if (lb_holds(c)[inner[i].hold].cut < inner[i].start)
             c->doubt[LB_G_EXCLUSIVE] = "the session of a worker may have ended before it was "
                                        "granted again what it had";
-    return rc;
 }

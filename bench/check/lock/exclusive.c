@@ -102,21 +102,17 @@ static void sift_down(struct entry *heap, uint32_t n)
     heap[i] = entry;
 }
 
-static int heap_push(struct sweep *sweep, struct resource *r, uint32_t hold)
+static void heap_push(struct sweep *sweep, struct resource *r, uint32_t hold)
 {
     if (r->n == r->room) {
         uint32_t room = r->room == 0 ? 4 : r->room * 2;
-        struct entry *heap = realloc(r->heap, room * sizeof *heap);
-        if (heap == NULL)
-            return lb_out_of_memory(sweep->c);
-        r->heap = heap;
+        r->heap = lb_realloc(r->heap, room, sizeof *r->heap);
         r->room = room;
     }
     const struct lb_hold *h = &lb_holds(sweep->c)[hold];
     r->heap[r->n] = (struct entry){.end = end_of(sweep, h), .hold = hold};
     sift_up(r->heap, r->n++);
     r->permits += h->is_shared ? 0 : h->permits;
-    return 0;
 }
 
 static void heap_drop_ended(struct sweep *sweep, struct resource *r, uint64_t now)
@@ -162,18 +158,15 @@ static void add_members(struct sweep *sweep, struct overlap *set, struct entry *
 }
 
 /* The hold and those held that end last, as few as exceed the capacity. Together they exceed it. */
-static int smallest_set(struct sweep *sweep, const struct resource *r, struct overlap *ret_overlap)
+static void smallest_set(struct sweep *sweep, const struct resource *r, struct overlap *ret_overlap)
 {
     uint32_t n = 0;
-    struct entry *writers = malloc(((size_t)r->n + 1) * sizeof *writers);
-    if (writers == NULL)
-        return lb_out_of_memory(sweep->c);
+    struct entry *writers = lb_malloc(((size_t)r->n + 1) * sizeof *writers);
     for (uint32_t i = 0; i < r->n; i++)
         if (!lb_holds(sweep->c)[r->heap[i].hold].is_shared)
             writers[n++] = r->heap[i];
     add_members(sweep, ret_overlap, writers, n);
     free(writers);
-    return 0;
 }
 
 static struct overlap pair(const struct sweep *sweep, uint32_t hold, uint32_t other)
@@ -208,31 +201,30 @@ static void note_overlap(struct sweep *sweep, const struct overlap *overlap)
 
 /* Checks if the hold that starts now, with those that have not ended, exceeds the resource's
  * limit. */
-static int judge_start(struct sweep *sweep, const struct resource *r, uint32_t number)
+static void judge_start(struct sweep *sweep, const struct resource *r, uint32_t number)
 {
     const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[number];
     uint64_t capacity = lb_capacity_of(sweep->c->model, hold->resource);
     struct overlap overlap = {0};
-    int rc = 0;
     if (hold->is_shared) {
         if (r->latest_writer <= hold->start)
-            return 0;
+            return;
         overlap = pair(sweep, number, r->latest_writer_hold);
     } else if (r->n > 0 && capacity <= 1) {
         overlap = pair(sweep, number, r->latest_hold);
     } else if (r->permits + hold->permits > capacity) {
         overlap = (struct overlap){.at = hold->start, .holds = {number}, .n = 1, .is_set = true};
-        rc = sweep->n_violations < LOOKED_AT ? smallest_set(sweep, r, &overlap) : 0;
+        if (sweep->n_violations < LOOKED_AT)
+            smallest_set(sweep, r, &overlap);
     } else if (r->latest_reader > hold->start) { /* room, but a reader excludes a writer */
         overlap = pair(sweep, number, r->latest_reader_hold);
     }
-    if (rc == 0 && overlap.is_set)
+    if (overlap.is_set)
         note_overlap(sweep, &overlap);
-    return rc;
 }
 
 /* The same for a hold whose core is empty: only those count that cover it on both sides. */
-static int judge_empty(struct sweep *sweep, const struct resource *r, uint32_t number)
+static void judge_empty(struct sweep *sweep, const struct resource *r, uint32_t number)
 {
     const struct lb_hold *holds = lb_holds(sweep->c), *hold = &holds[number];
     const struct entry alone = {.end = r->latest, .hold = r->latest_hold};
@@ -240,9 +232,7 @@ static int judge_empty(struct sweep *sweep, const struct resource *r, uint32_t n
     uint32_t n = r->n > 0 ? r->n : r->latest >= hold->start, n_covers = 0;
     uint64_t capacity = lb_capacity_of(sweep->c->model, hold->resource), permits = hold->permits;
     struct overlap overlap = {0};
-    struct entry *covers = malloc((n + 1) * sizeof *covers);
-    if (covers == NULL)
-        return lb_out_of_memory(sweep->c);
+    struct entry *covers = lb_malloc((n + 1) * sizeof *covers);
     for (uint32_t i = 0; i < n; i++) {
         const struct lb_hold *other = &holds[heap[i].hold];
         bool is_own = other->log == hold->log && other->event < hold->event; /* granted before */
@@ -263,33 +253,30 @@ static int judge_empty(struct sweep *sweep, const struct resource *r, uint32_t n
     free(covers);
     if (overlap.is_set)
         note_overlap(sweep, &overlap);
-    return 0;
 }
 
-static int sweep_hold(struct sweep *sweep, uint32_t number)
+static void sweep_hold(struct sweep *sweep, uint32_t number)
 {
     const struct lb_hold *hold = &lb_holds(sweep->c)[number];
     struct resource *r = &sweep->resources[hold->resource];
     uint64_t end = end_of(sweep, hold);
-    int rc = 0;
-    if (end <= hold->start)
-        return judge_empty(sweep, r, number);
+    if (end <= hold->start) {
+        judge_empty(sweep, r, number);
+        return;
+    }
     if (r->latest <= hold->start) { /* alone */
         r->n = 0;
         r->permits = 0;
         if (hold->permits > 1 && !hold->is_shared)
-            rc = judge_start(sweep, r, number);
+            judge_start(sweep, r, number);
     } else {
         if (r->n == 0)
-            rc = heap_push(sweep, r, r->latest_hold);
+            heap_push(sweep, r, r->latest_hold);
         heap_drop_ended(sweep, r, hold->start);
-        if (rc == 0)
-            rc = judge_start(sweep, r, number);
+        judge_start(sweep, r, number);
     }
-    if (rc != 0)
-        return rc;
     if (r->n > 0)
-        rc = heap_push(sweep, r, number);
+        heap_push(sweep, r, number);
     if (end > r->latest) {
         r->latest = end;
         r->latest_hold = number;
@@ -305,22 +292,21 @@ static int sweep_hold(struct sweep *sweep, uint32_t number)
     uint64_t depth = r->n > 0 ? r->n : 1;
     if (depth > sweep->max_depth)
         sweep->max_depth = depth;
-    return rc;
 }
 
 static int sweep_all(struct sweep *sweep)
 {
     const struct lb_case *c = sweep->c;
-    sweep->resources = calloc((size_t)c->n_resources + 1, sizeof *sweep->resources);
-    int rc = sweep->resources == NULL ? lb_out_of_memory(sweep->c) : 0;
+    sweep->resources = lb_calloc((size_t)c->n_resources + 1, sizeof *sweep->resources);
+    int rc = 0;
     enum { OFTEN = 1 << 16 };
     for (size_t i = 0; i < c->holds.n && rc == 0; i++) {
         if (i % OFTEN == 0)
             rc = lb_case_goes_on(c);
         if (rc == 0 && is_swept(sweep, &lb_holds(c)[c->order[i]]))
-            rc = sweep_hold(sweep, c->order[i]);
+            sweep_hold(sweep, c->order[i]);
     }
-    for (uint32_t i = 0; i < c->n_resources && sweep->resources != NULL; i++)
+    for (uint32_t i = 0; i < c->n_resources; i++)
         free(sweep->resources[i].heap);
     free(sweep->resources);
     return rc;
@@ -428,15 +414,13 @@ static int judge_exclusive(struct lb_case *c)
     struct lb_measures *measures = &c->out->measures;
     struct lb_finding *finding = lb_finding_of(c, LB_G_EXCLUSIVE);
     struct sweep cut = {.c = c, .cut = true}, uncut = {.c = c};
-    int rc = lb_orders_open(c);
-    rc = rc != 0 ? rc : sweep_all(&cut);
+    lb_orders_open(c);
+    int rc = sweep_all(&cut);
     if (rc == 0 && c->has_cuts)
         rc = sweep_all(&uncut);
-    uint64_t n_ties = 0;
-    if (rc == 0)
-        rc = lb_judge_orders(c, &n_ties);
     if (rc != 0)
         return rc;
+    const uint64_t n_ties = lb_judge_orders(c);
     cut.n_violations += n_ties;
     uncut.n_violations += n_ties;
     finding->n_violations = cut.n_violations + c->over.n;

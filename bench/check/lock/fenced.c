@@ -116,20 +116,20 @@ static uint64_t key_of(const struct lb_write *one, enum key by)
     return by == BY_LOW ? one->low : by == BY_HIGH ? one->high : one->token;
 }
 
-static int order(const struct tokens *tokens, struct lb_key *keys, enum key by)
+static void order(const struct tokens *tokens, struct lb_key *keys, enum key by)
 {
     const enum key first = by == BY_TOKEN ? BY_LOW : by;
     for (size_t i = 0; i < tokens->n; i++)
         keys[i] = (struct lb_key){.key = key_of(&tokens->all[i], first), .index = (uint32_t)i};
-    if (by != BY_LOG && lb_sort(keys, tokens->n) != 0) /* they are log by log, and in its order */
-        return lb_out_of_memory(tokens->c);
+    if (by != BY_LOG) /* they are log by log, and in its order */
+        lb_sort(keys, tokens->n);
     for (size_t i = 0; i < tokens->n && by == BY_TOKEN; i++)
         keys[i].key = tokens->all[keys[i].index].token;
-    if (by == BY_TOKEN && lb_sort(keys, tokens->n) != 0)
-        return lb_out_of_memory(tokens->c);
+    if (by == BY_TOKEN)
+        lb_sort(keys, tokens->n);
     for (size_t i = 0; i < tokens->n; i++)
         keys[i].key = tokens->all[keys[i].index].resource;
-    return lb_sort(keys, tokens->n) != 0 ? lb_out_of_memory(tokens->c) : 0;
+    lb_sort(keys, tokens->n);
 }
 
 /* Those of one resource, in both orders: each with the largest token answered before its request.
@@ -170,28 +170,27 @@ static void judge_neighbours(const struct tokens *tokens, uint8_t *reported,
     }
 }
 
-static int judge_pairs(const struct tokens *tokens)
+static void judge_pairs(const struct tokens *tokens)
 {
-    struct lb_key *low = malloc((tokens->n + 1) * sizeof *low);
-    struct lb_key *high = malloc((tokens->n + 1) * sizeof *high);
-    uint8_t *reported = calloc(tokens->n / 8 + 1, 1);
-    int rc = low == NULL || high == NULL || reported == NULL ? lb_out_of_memory(tokens->c) : 0;
-    rc = rc != 0 ? rc : order(tokens, low, BY_LOW);
-    rc = rc != 0 ? rc : order(tokens, high, BY_HIGH);
-    for (size_t i = 0, first = 0; i < tokens->n && rc == 0; first = i) {
+    struct lb_key *low = lb_malloc((tokens->n + 1) * sizeof *low);
+    struct lb_key *high = lb_malloc((tokens->n + 1) * sizeof *high);
+    uint8_t *reported = lb_calloc(tokens->n / 8 + 1, 1);
+    order(tokens, low, BY_LOW);
+    order(tokens, high, BY_HIGH);
+    for (size_t i = 0, first = 0; i < tokens->n; first = i) {
         while (i < tokens->n && low[i].key == low[first].key)
             i++;
         judge_resource(tokens, reported, low + first, high + first, i - first);
     }
-    for (enum key by = BY_TOKEN; by <= BY_LOG && rc == 0; by++) {
-        rc = by == BY_LOG || tokens->are_grants ? order(tokens, low, by) : 0;
-        if (rc == 0 && (by == BY_LOG || tokens->are_grants))
-            judge_neighbours(tokens, reported, low, by);
+    for (enum key by = BY_TOKEN; by <= BY_LOG; by++) {
+        if (by == BY_TOKEN && !tokens->are_grants)
+            continue;
+        order(tokens, low, by);
+        judge_neighbours(tokens, reported, low, by);
     }
     free(low);
     free(high);
     free(reported);
-    return rc;
 }
 
 /* --- an order in which the lock excludes --- */
@@ -299,8 +298,8 @@ static void conclude(struct lb_case *c, const struct lb_break *found, const stru
     }
 }
 
-static int search_resource(struct lb_case *c, struct lb_search *search, const struct lb_key *keys,
-                           size_t n)
+static void search_resource(struct lb_case *c, struct lb_search *search, const struct lb_key *keys,
+                            size_t n)
 {
     const struct lb_lock_model model = {.exceeded = EXCEEDED,
                                         .not_owner = NOT_OWNER,
@@ -309,51 +308,47 @@ static int search_resource(struct lb_case *c, struct lb_search *search, const st
                                         .token_of = token_of_grant,
                                         .context = c};
     const struct lb_automaton automaton = lb_lock_automaton(&model);
-    struct lb_spec_op *ops = malloc(2 * (n + 1) * sizeof *ops);
+    struct lb_spec_op *ops = lb_malloc(2 * (n + 1) * sizeof *ops);
     size_t n_breaks = 0;
-    if (ops == NULL)
-        return lb_out_of_memory(c);
     const struct lb_object object = {.automaton = &automaton,
                                      .ops = ops,
                                      .n_ops = fill(c, keys, n, ops),
                                      .known_until = LB_SPEC_NEVER,
                                      .context = &model};
-    int rc = lb_search_run(search, &object) != 0 ? lb_out_of_memory(c) : 0;
+    lb_search_run(search, &object);
     const struct lb_break *breaks = lb_search_breaks(search, &n_breaks);
-    for (size_t i = 0; i < n_breaks && rc == 0; i++)
+    for (size_t i = 0; i < n_breaks; i++)
         conclude(c, &breaks[i], ops);
-    if (rc == 0 && lb_search_gave_up(search))
+    if (lb_search_gave_up(search))
         c->doubt[LB_G_FENCED] = "too many workers asked for a lock at one time: the search for an "
                                 "order of their grants was given up";
     free(ops);
-    return rc;
 }
 
 /* Each resource whose bit is set, and which one writer at a time may have. */
-static int search_orders(struct lb_case *c, const uint8_t *is_suspect)
+static void search_orders(struct lb_case *c, const uint8_t *is_suspect)
 {
     struct lb_search_budget budget = {.ops = 1 << 22,
                                       .steps = (1 << 26) + 16 * c->history->n_events};
     struct lb_search *search = lb_search_open(&budget);
-    struct lb_key *keys = malloc((c->holds.n + c->late.n + 1) * sizeof *keys);
+    struct lb_key *keys = lb_malloc((c->holds.n + c->late.n + 1) * sizeof *keys);
     const struct lb_late_release *late = c->late.items;
     size_t n = 0;
-    for (size_t i = 0; i < c->holds.n && keys != NULL; i++)
+    for (size_t i = 0; i < c->holds.n; i++)
         if (is_suspect[lb_holds(c)[i].resource] &&
             lb_capacity_of(c->model, lb_holds(c)[i].resource) <= 1)
             keys[n++] = (struct lb_key){lb_holds(c)[i].resource, (uint32_t)i, OF_HOLD};
-    for (size_t i = 0; i < c->late.n && keys != NULL; i++)
+    for (size_t i = 0; i < c->late.n; i++)
         if (is_suspect[late[i].id] && lb_capacity_of(c->model, (uint32_t)late[i].id) <= 1)
             keys[n++] = (struct lb_key){late[i].id, (uint32_t)i, OF_LATE};
-    int rc = search == NULL || keys == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
-    for (size_t i = 0, first = 0; i < n && rc == 0; first = i) {
+    lb_sort(keys, n);
+    for (size_t i = 0, first = 0; i < n; first = i) {
         while (i < n && keys[i].key == keys[first].key)
             i++;
-        rc = search_resource(c, search, keys + first, i - first);
+        search_resource(c, search, keys + first, i - first);
     }
     lb_search_close(search);
     free(keys);
-    return rc;
 }
 
 /* --- all grants, all writes --- */
@@ -391,46 +386,44 @@ static bool find_suspects(struct lb_case *c, struct largest *largest, uint8_t *i
     return is_any;
 }
 
-static int judge_grants(struct lb_case *c)
+static void judge_grants(struct lb_case *c)
 {
     struct lb_array stamps = {0};
-    uint8_t *is_suspect = calloc((size_t)c->n_resources + 1, 1);
-    struct largest *largest = calloc((size_t)c->n_resources + 1, sizeof *largest);
-    int rc = largest == NULL || is_suspect == NULL ? lb_out_of_memory(c) : 0;
-    bool is_any = rc == 0 && find_suspects(c, largest, is_suspect);
-    for (size_t i = 0; i < c->holds.n && is_any && rc == 0; i++) {
+    uint8_t *is_suspect = lb_calloc((size_t)c->n_resources + 1, 1);
+    struct largest *largest = lb_calloc((size_t)c->n_resources + 1, sizeof *largest);
+    bool is_any = find_suspects(c, largest, is_suspect);
+    for (size_t i = 0; i < c->holds.n && is_any; i++) {
         const struct lb_hold *hold = &lb_holds(c)[i];
         if (!has_token(hold) || !is_suspect[hold->resource])
             continue;
         struct lb_write *stamp = lb_array_push(&stamps, sizeof *stamp);
-        if (stamp == NULL)
-            rc = lb_out_of_memory(c);
-        else
-            *stamp = stamp_of(c, hold);
+        *stamp = stamp_of(c, hold);
     }
     const struct tokens grants = {c, stamps.items, stamps.n, true};
-    if (rc == 0 && is_any)
-        rc = judge_pairs(&grants);
-    if (rc == 0 && !c->has_shared && is_ordered_by_exclusion(c) &&
+    if (is_any)
+        judge_pairs(&grants);
+    if (!c->has_shared && is_ordered_by_exclusion(c) &&
         lb_finding_of(c, LB_G_FENCED)->n_violations == 0) {
         if (c->had_again != LB_NEVER) /* then the cores do not say who had it */
             c->doubt[LB_G_FENCED] = "a session may have ended, or not, while a lock was held: the "
                                     "order of its grants is not judged";
         else if (is_any)
-            rc = search_orders(c, is_suspect);
+            search_orders(c, is_suspect);
     }
     free(largest);
     free(is_suspect);
     free(stamps.items);
-    return rc;
 }
 
 static int judge_fenced(struct lb_case *c)
 {
     const struct tokens writes = {c, c->writes.items, c->writes.n, false};
-    int rc = c->has_tokens ? judge_grants(c) : 0;
+    if (c->has_tokens)
+        judge_grants(c);
     lb_finding_of(c, LB_G_FENCED)->n_tested += c->writes.n;
-    return rc != 0 || writes.n == 0 ? rc : judge_pairs(&writes);
+    if (writes.n > 0)
+        judge_pairs(&writes);
+    return 0;
 }
 
 const struct lb_guarantee_kind lb_guarantee_fenced = {.judge_lock = judge_fenced,

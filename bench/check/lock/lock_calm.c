@@ -191,13 +191,11 @@ static uint64_t advance(struct calm *calm, struct reader *reader)
 /* --- refusals --- */
 
 /* Keeps one until the next grant of its resource. */
-static int keep_refused(struct calm *calm, const struct lb_event *e)
+static void keep_refused(struct calm *calm, const struct lb_event *e)
 {
     size_t n = (size_t)calm->c->n_resources + 1;
     if (calm->waiting == NULL) {
-        calm->waiting = malloc(n * sizeof *calm->waiting);
-        if (calm->waiting == NULL)
-            return LB_E_MEMORY;
+        calm->waiting = lb_malloc(n * sizeof *calm->waiting);
         memset(calm->waiting, 0xff, n * sizeof *calm->waiting); /* LB_NONE */
         calm->free_place = LB_NONE;
     }
@@ -205,8 +203,7 @@ static int keep_refused(struct calm *calm, const struct lb_event *e)
     uint32_t place = calm->free_place;
     if (place == LB_NONE) {
         place = (uint32_t)calm->refused.n;
-        if (lb_array_push(&calm->refused, sizeof *refused) == NULL)
-            return LB_E_MEMORY;
+        lb_array_push(&calm->refused, sizeof *refused);
         refused = calm->refused.items;
     } else {
         calm->free_place = refused[place].next;
@@ -216,7 +213,6 @@ static int keep_refused(struct calm *calm, const struct lb_event *e)
                                       .object = e->object,
                                       .next = calm->waiting[e->object]};
     calm->waiting[e->object] = place;
-    return 0;
 }
 
 /* The next grant of a resource, for those that wait for it. Of those before the first grant of a
@@ -253,7 +249,7 @@ static void give_up(struct calm *calm, struct reader *reader, uint32_t object)
     calm->n_unanswered++;
 }
 
-static int take_refusal(struct calm *calm, struct reader *reader)
+static void take_refusal(struct calm *calm, struct reader *reader)
 {
     const struct lb_event *e = reader->next;
     const struct lb_model *model = calm->c->model;
@@ -270,7 +266,8 @@ static int take_refusal(struct calm *calm, struct reader *reader)
     reader->n_refusals++;
     bool is_judged = model->complete && e[1].answer == LB_BUSY &&
                      (model->capacity == NULL || model->capacity[e->object] <= 1);
-    return is_judged && !is_held(&calm->last[e->object], e[0].time_ns) ? keep_refused(calm, e) : 0;
+    if (is_judged && !is_held(&calm->last[e->object], e[0].time_ns))
+        keep_refused(calm, e);
 }
 
 /* --- cycles --- */
@@ -318,7 +315,7 @@ static int read_all(struct calm *calm)
         if (i % OFTEN == 0 && atomic_load_explicit(calm->is_over, memory_order_relaxed))
             calm->is_calm = false;
         if (reader->is_refused && rc == 0)
-            rc = take_refusal(calm, reader);
+            take_refusal(calm, reader);
         else if (rc == 0)
             take_cycle(calm, reader);
         skip(calm, reader, reader->is_refused ? REFUSAL : CYCLE);
@@ -363,17 +360,14 @@ static bool may_be_calm(const struct lb_case *c)
     return may_be && c->history->n_events / REFUSAL < LB_NONE;
 }
 
-/* Of whole logs. 0 or LB_E_MEMORY, as those below. */
-static int calm_init(struct calm *calm, struct lb_case *c, atomic_bool *is_over)
+/* Of whole logs. */
+static void calm_init(struct calm *calm, struct lb_case *c, atomic_bool *is_over)
 {
     *calm = (struct calm){.c = c, .until = LB_NEVER, .is_calm = true, .is_over = is_over};
-    calm->readers = calloc(c->history->n_logs + 1, sizeof *calm->readers);
-    calm->last = calloc((size_t)c->n_resources + 1, sizeof *calm->last);
-    if (calm->readers == NULL || calm->last == NULL)
-        return LB_E_MEMORY;
+    calm->readers = lb_calloc(c->history->n_logs + 1, sizeof *calm->readers);
+    calm->last = lb_calloc((size_t)c->n_resources + 1, sizeof *calm->last);
     for (size_t i = 0; i < c->history->n_logs; i++)
         calm->readers[i].view = c->history->logs[i];
-    return 0;
 }
 
 static void calm_release(struct calm *calm)
@@ -391,14 +385,11 @@ static void read_calm(void *arg)
 {
     struct calm *calm = arg;
     size_t n = calm->c->history->n_logs;
-    uint64_t *starts = malloc((n + 1) * sizeof *starts);
-    calm->rc = starts == NULL ? LB_E_MEMORY : 0;
-    for (size_t i = 0; i < n && calm->rc == 0; i++)
+    uint64_t *starts = lb_malloc((n + 1) * sizeof *starts);
+    for (size_t i = 0; i < n; i++)
         starts[i] = advance(calm, &calm->readers[i]);
-    if (calm->rc == 0)
-        calm->rc = lb_merge_init(&calm->merge, starts, (uint32_t)n);
-    if (calm->rc == 0)
-        calm->rc = read_all(calm);
+    lb_merge_init(&calm->merge, starts, (uint32_t)n);
+    calm->rc = read_all(calm);
     if (!calm->is_calm || calm->rc != 0)
         atomic_store_explicit(calm->is_over, true, memory_order_relaxed);
     free(starts);
@@ -492,18 +483,16 @@ static void cut_log(const struct lb_log_view *log, uint64_t position, struct rea
 }
 
 /* Cuts all logs at a time. */
-static int cut_logs(struct calm *before, struct calm *after, uint64_t time)
+static void cut_logs(struct calm *before, struct calm *after, uint64_t time)
 {
     const struct lb_history_view *history = before->c->history;
     const size_t n_first = (size_t)before->c->n_resources + 1;
     size_t n_spans = 0;
     for (size_t i = 0; i < history->n_logs; i++)
         n_spans += history->logs[i].n_spans;
-    before->spans = calloc(n_spans + 1, sizeof *before->spans);
-    after->spans = calloc(n_spans + 1, sizeof *after->spans);
-    after->first = malloc(n_first * sizeof *after->first);
-    if (before->spans == NULL || after->spans == NULL || after->first == NULL)
-        return LB_E_MEMORY;
+    before->spans = lb_calloc(n_spans + 1, sizeof *before->spans);
+    after->spans = lb_calloc(n_spans + 1, sizeof *after->spans);
+    after->first = lb_malloc(n_first * sizeof *after->first);
     memset(after->first, 0xff, n_first * sizeof *after->first); /* LB_NEVER */
     before->until = after->from = time;
     n_spans = 0;
@@ -515,7 +504,6 @@ static int cut_logs(struct calm *before, struct calm *after, uint64_t time)
         find_wait(log, position, &after->readers[i]);
         n_spans += log->n_spans;
     }
-    return 0;
 }
 
 /* The time at the middle of the longest log. */
@@ -566,14 +554,11 @@ static int judge_parts(struct lb_case *c)
 {
     struct calm before = {.rc = 0}, after = {.rc = 0};
     atomic_bool is_over = false;
-    int rc = calm_init(&before, c, &is_over);
-    if (rc == 0)
-        rc = calm_init(&after, c, &is_over);
-    if (rc == 0)
-        rc = cut_logs(&before, &after, middle_of(c->history));
-    if (rc == 0)
-        lb_pair(read_calm, &after, &before);
-    rc = rc != 0 ? rc : before.rc != 0 ? before.rc : after.rc;
+    calm_init(&before, c, &is_over);
+    calm_init(&after, c, &is_over);
+    cut_logs(&before, &after, middle_of(c->history));
+    lb_pair(read_calm, &after, &before);
+    int rc = before.rc != 0 ? before.rc : after.rc;
     before.has_empty = after.has_empty = before.has_empty || after.has_empty;
     c->is_calm =
         rc == 0 && is_over_calm(&before) && is_over_calm(&after) && !parts_meet(&before, &after);
@@ -585,7 +570,7 @@ static int judge_parts(struct lb_case *c)
     }
     calm_release(&before);
     calm_release(&after);
-    return rc == LB_E_MEMORY ? lb_out_of_memory(c) : rc;
+    return rc;
 }
 
 int lb_judge_calm_lock(struct lb_case *c)
@@ -596,14 +581,13 @@ int lb_judge_calm_lock(struct lb_case *c)
         return 0;
     if (c->model->threads > 1 && c->model->gives_up == NULL) /* gives_up is called by one thread */
         return judge_parts(c);
-    calm.rc = calm_init(&calm, c, &is_over);
-    if (calm.rc == 0)
-        read_calm(&calm);
+    calm_init(&calm, c, &is_over);
+    read_calm(&calm);
     c->is_calm = calm.rc == 0 && is_over_calm(&calm);
     if (c->is_calm) {
         count_open(&calm, &calm, NULL);
         conclude(&calm);
     }
     calm_release(&calm);
-    return calm.rc == LB_E_MEMORY ? lb_out_of_memory(c) : calm.rc;
+    return calm.rc;
 }

@@ -174,21 +174,20 @@ static void count_suffered(struct line *line)
 }
 
 /* Positions by key, largest first. */
-static int descending(struct lb_key *keys, size_t n)
+static void descending(struct lb_key *keys, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         keys[i].key = ~keys[i].key;
-    return lb_sort(keys, n);
+    lb_sort(keys, n);
 }
 
-static int line_order(struct line *line)
+static void line_order(struct line *line)
 {
     size_t n = line->n;
     for (size_t i = 0; i < n; i++) /* signed order */
         line->by_low[i] = (struct lb_key){
             .key = line->people[i].waiter->ticket ^ (UINT64_C(1) << 63), .index = (uint32_t)i};
-    if (lb_sort(line->by_low, n) != 0)
-        return LB_E_MEMORY;
+    lb_sort(line->by_low, n);
     uint32_t rank = 0;
     for (size_t i = 0; i < n; i++) { /* equal tickets share a rank: neither is ahead */
         if (i > 0 && line->by_low[i].key != line->by_low[i - 1].key)
@@ -211,10 +210,9 @@ static int line_order(struct line *line)
         line->by_low[i] = (struct lb_key){.key = p->waiter->low, .index = (uint32_t)i};
         line->by_leave[i] = (struct lb_key){.key = p->leaves, .index = (uint32_t)i};
     }
-    return descending(line->by_high, n) != 0 || descending(line->by_low, n) != 0 ||
-                   descending(line->by_leave, n) != 0
-               ? LB_E_MEMORY
-               : 0;
+    descending(line->by_high, n);
+    descending(line->by_low, n);
+    descending(line->by_leave, n);
 }
 
 /* Counting who is in line is exact where each place admits one: with readers beside writers, or
@@ -230,43 +228,34 @@ static void note_doubt(struct line *line)
 }
 
 /* keys[0..n): waiters of one resource, from an empty line to the next one. */
-static int judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
+static void judge_line(struct lb_case *c, const struct lb_key *keys, size_t n)
 {
     const struct lb_waiter *waiters = c->waiters.items;
     uint32_t resource = waiters[keys[0].index].resource;
     struct line line = {.c = c,
                         .n = n,
-                        .people = malloc(n * sizeof *line.people),
-                        .by_high = malloc(n * sizeof *line.by_high),
-                        .by_low = malloc(n * sizeof *line.by_low),
-                        .by_leave = malloc(n * sizeof *line.by_leave),
-                        .sums = calloc(4 * (n + 1), sizeof *line.sums),
+                        .people = lb_malloc(n * sizeof *line.people),
+                        .by_high = lb_malloc(n * sizeof *line.by_high),
+                        .by_low = lb_malloc(n * sizeof *line.by_low),
+                        .by_leave = lb_malloc(n * sizeof *line.by_leave),
+                        .sums = lb_calloc(4 * (n + 1), sizeof *line.sums),
                         .capacity = lb_capacity_of(c->model, resource)};
-    int rc = line.people == NULL || line.by_high == NULL || line.by_low == NULL ||
-                     line.by_leave == NULL || line.sums == NULL
-                 ? LB_E_MEMORY
-                 : 0;
-    if (rc == 0) {
-        for (size_t i = 0; i < n; i++) {
-            const struct lb_waiter *w = &waiters[keys[i].index];
-            line.people[i] = (struct person){
-                .waiter = w, .leaves = w->grant == LB_NONE ? w->low : hold_end(c, w)};
-        }
-        for (size_t i = 0; i < 4; i++)
-            line.trees[i] = (struct tree){.sums = line.sums + i * (n + 1), .n = (uint32_t)n};
-        rc = line_order(&line);
+    for (size_t i = 0; i < n; i++) {
+        const struct lb_waiter *w = &waiters[keys[i].index];
+        line.people[i] =
+            (struct person){.waiter = w, .leaves = w->grant == LB_NONE ? w->low : hold_end(c, w)};
     }
-    if (rc == 0) {
-        note_doubt(&line);
-        judge_grants(&line);
-        count_suffered(&line);
-    }
+    for (size_t i = 0; i < 4; i++)
+        line.trees[i] = (struct tree){.sums = line.sums + i * (n + 1), .n = (uint32_t)n};
+    line_order(&line);
+    note_doubt(&line);
+    judge_grants(&line);
+    count_suffered(&line);
     free(line.people);
     free(line.by_high);
     free(line.by_low);
     free(line.by_leave);
     free(line.sums);
-    return rc == 0 ? 0 : lb_out_of_memory(c);
 }
 
 /* Settles waiters still in line when their log ended: dead, still waiting, or with a cut log. */
@@ -331,8 +320,8 @@ static bool contradicts(const struct lb_case *c, const struct lb_key *by_low,
 
 /* by_low: the waiters of a busy time, by the requests for their tickets. by_high: room for as many.
  */
-static int judge_busy(struct lb_case *c, const struct lb_key *by_low, struct lb_key *by_high,
-                      size_t n)
+static void judge_busy(struct lb_case *c, const struct lb_key *by_low, struct lb_key *by_high,
+                       size_t n)
 {
     const struct lb_waiter *waiters = c->waiters.items;
     for (size_t i = 0; i < n; i++) {
@@ -341,34 +330,33 @@ static int judge_busy(struct lb_case *c, const struct lb_key *by_low, struct lb_
         by_high[i] = (struct lb_key){.key = lb_high(answer_ns, lb_slack(c, w->log)),
                                      .index = by_low[i].index};
     }
-    if (lb_sort(by_high, n) != 0)
-        return lb_out_of_memory(c);
-    if (!contradicts(c, by_low, by_high, n))
-        return judge_line(c, by_low, n);
+    lb_sort(by_high, n);
+    if (!contradicts(c, by_low, by_high, n)) {
+        judge_line(c, by_low, n);
+        return;
+    }
     c->doubt[LB_G_FIFO] = "a ticket was smaller than one that was drawn before, while workers were "
                           "in line";
-    return 0;
 }
 
 /* The waiters of one resource. Sorts keys. */
-static int judge_resource(struct lb_case *c, struct lb_key *keys, size_t n)
+static void judge_resource(struct lb_case *c, struct lb_key *keys, size_t n)
 {
     const struct lb_waiter *waiters = c->waiters.items;
-    struct lb_key *by_high = malloc(n * sizeof *by_high);
+    struct lb_key *by_high = lb_malloc(n * sizeof *by_high);
     uint64_t gone = 0;
     for (size_t i = 0; i < n; i++)
         keys[i].key = waiters[keys[i].index].drawn;
-    int rc = by_high == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
-    for (size_t first = 0, end = 0; first < n && rc == 0; first = end) {
+    lb_sort(keys, n);
+    for (size_t first = 0, end = 0; first < n; first = end) {
         do {
             const struct lb_waiter *w = &waiters[keys[end++].index];
             uint64_t its = gone_by(c, w);
             gone = its > gone ? its : gone;
         } while (end < n && keys[end].key <= gone);
-        rc = judge_busy(c, keys + first, by_high, end - first);
+        judge_busy(c, keys + first, by_high, end - first);
     }
     free(by_high);
-    return rc;
 }
 
 int lb_judge_lock_fifo(struct lb_case *c)
@@ -379,31 +367,25 @@ int lb_judge_lock_fifo(struct lb_case *c)
         return 0;
     settle_waiters(c);
     const struct lb_waiter *waiters = c->waiters.items;
-    struct lb_key *keys = malloc(n * sizeof *keys);
-    uint64_t *largest = calloc((size_t)c->n_resources + 1, sizeof *largest);
-    bool *is_suspect = calloc((size_t)c->n_resources + 1, sizeof *is_suspect);
-    int rc = keys == NULL || largest == NULL || is_suspect == NULL ? LB_E_MEMORY : 0;
-    for (size_t i = 0; i < n && rc == 0; i++)
+    struct lb_key *keys = lb_malloc(n * sizeof *keys);
+    uint64_t *largest = lb_calloc((size_t)c->n_resources + 1, sizeof *largest);
+    bool *is_suspect = lb_calloc((size_t)c->n_resources + 1, sizeof *is_suspect);
+    for (size_t i = 0; i < n; i++)
         keys[i] = (struct lb_key){.key = waiters[i].high, .index = (uint32_t)i};
-    if (rc == 0)
-        rc = lb_sort(keys, n);
-    if (rc == 0) {
-        find_suspects(c, keys, largest, is_suspect);
-        for (size_t i = 0; i < n; i++)
-            if (is_suspect[waiters[i].resource])
-                keys[n_suspects++] = (struct lb_key){waiters[i].resource, (uint32_t)i, 0};
-        rc = lb_sort(keys, n_suspects);
-    }
-    if (rc != 0)
-        rc = lb_out_of_memory(c);
-    for (size_t i = 0; i < n_suspects && rc == 0;) {
+    lb_sort(keys, n);
+    find_suspects(c, keys, largest, is_suspect);
+    for (size_t i = 0; i < n; i++)
+        if (is_suspect[waiters[i].resource])
+            keys[n_suspects++] = (struct lb_key){waiters[i].resource, (uint32_t)i, 0};
+    lb_sort(keys, n_suspects);
+    for (size_t i = 0; i < n_suspects;) {
         size_t first = i;
         while (i < n_suspects && keys[i].key == keys[first].key)
             i++;
-        rc = judge_resource(c, keys + first, i - first);
+        judge_resource(c, keys + first, i - first);
     }
     free(keys);
     free(largest);
     free(is_suspect);
-    return rc;
+    return 0;
 }

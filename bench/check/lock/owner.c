@@ -122,82 +122,77 @@ static const struct lb_tie *tie_of(const struct lb_case *c, uint32_t hold)
     return tie != NULL && its->cut == tie->time && !its->is_lost ? tie : NULL;
 }
 
-static int add_op(struct judge *judge, struct lb_spec_op op)
+static void add_op(struct judge *judge, struct lb_spec_op op)
 {
     struct lb_spec_op *slot = lb_array_push(&judge->ops, sizeof *slot);
-    if (slot == NULL)
-        return lb_out_of_memory(judge->c);
     op.must = true;
     *slot = op;
-    return 0;
 }
 
 /* Of answers at one time, releases come first: a break of exclusive excuses them. */
 enum rank { RELEASES, ENDS, GRANTS };
 
-static int add_hold(struct judge *judge, uint32_t number, uint64_t until)
+static void add_hold(struct judge *judge, uint32_t number, uint64_t until)
 {
     const struct lb_hold *hold = &lb_holds(judge->c)[number];
     const struct lb_tie *tie = tie_of(judge->c, number);
     bool is_brief = hold->cut <= hold->start && tie == NULL;
     uint32_t grant = (uint32_t)judge->ops.n;
-    int rc = add_op(judge, (struct lb_spec_op){.low = is_brief ? hold->cut : hold->start,
-                                               .high = hold->start,
-                                               .log = hold->log,
-                                               .position = hold->event,
-                                               .about = LB_SPEC_NONE,
-                                               .arg = hold->permits,
-                                               .to = hold->is_shared ? LB_LOCK_IS_SHARED : 0,
-                                               .kind = is_brief ? LB_LOCK_BRIEF : LB_LOCK_GRANT,
-                                               .rank = GRANTS,
-                                               .detail = hold});
-    if (rc != 0 || is_brief || hold->cut > until)
-        return rc;
-    return add_op(judge, (struct lb_spec_op){.low = hold->cut,
-                                             .high = hold->cut,
-                                             .log = tie != NULL ? hold->log : LB_SPEC_NONE,
-                                             .position = tie != NULL ? tie->position : 0,
-                                             .about = grant,
-                                             .kind = LB_LOCK_END,
-                                             .rank = ENDS});
+    add_op(judge, (struct lb_spec_op){.low = is_brief ? hold->cut : hold->start,
+                                      .high = hold->start,
+                                      .log = hold->log,
+                                      .position = hold->event,
+                                      .about = LB_SPEC_NONE,
+                                      .arg = hold->permits,
+                                      .to = hold->is_shared ? LB_LOCK_IS_SHARED : 0,
+                                      .kind = is_brief ? LB_LOCK_BRIEF : LB_LOCK_GRANT,
+                                      .rank = GRANTS,
+                                      .detail = hold});
+    if (is_brief || hold->cut > until)
+        return;
+    add_op(judge, (struct lb_spec_op){.low = hold->cut,
+                                      .high = hold->cut,
+                                      .log = tie != NULL ? hold->log : LB_SPEC_NONE,
+                                      .position = tie != NULL ? tie->position : 0,
+                                      .about = grant,
+                                      .kind = LB_LOCK_END,
+                                      .rank = ENDS});
 }
 
 /* next: in the case's order, the first hold that is not among the recent ones. */
-static int fill(struct judge *judge, const struct window *window, size_t next)
+static void fill(struct judge *judge, const struct window *window, size_t next)
 {
     struct lb_case *c = judge->c;
     const struct recent *recent = &judge->resources[window->resource];
     const struct lb_late_release *late = window->late;
-    int rc = 0;
     judge->ops.n = 0;
-    for (uint32_t i = 0; i < recent->n && rc == 0; i++)
+    for (uint32_t i = 0; i < recent->n; i++)
         if (lb_holds(c)[recent->holds[i]].cut >= window->low)
-            rc = add_hold(judge, recent->holds[i], window->high);
-    for (; next < c->holds.n && lb_holds(c)[c->order[next]].start <= window->high && rc == 0;
-         next++) {
+            add_hold(judge, recent->holds[i], window->high);
+    for (; next < c->holds.n && lb_holds(c)[c->order[next]].start <= window->high; next++) {
         const struct lb_hold *hold = &lb_holds(c)[c->order[next]];
         /* A hold with an empty core owned nothing for certain, except in the eyes of its worker. */
         bool is_known = late == NULL || hold->cut >= hold->start || hold->log == late->log;
         if (hold->resource == window->resource && is_known)
-            rc = add_hold(judge, c->order[next], window->high);
+            add_hold(judge, c->order[next], window->high);
     }
-    if (rc != 0 || late == NULL)
-        return rc;
-    return add_op(judge, (struct lb_spec_op){.low = late->low,
-                                             .high = late->high,
-                                             .log = late->log,
-                                             .position = late->event,
-                                             .about = LB_SPEC_NONE,
-                                             .kind = LB_LOCK_RELEASE,
-                                             .rank = RELEASES});
+    if (late == NULL)
+        return;
+    add_op(judge, (struct lb_spec_op){.low = late->low,
+                                      .high = late->high,
+                                      .log = late->log,
+                                      .position = late->event,
+                                      .about = LB_SPEC_NONE,
+                                      .kind = LB_LOCK_RELEASE,
+                                      .rank = RELEASES});
 }
 
 /* --- a window --- */
 
 /* The guarantees that are broken in the window, in every order; *ret_owner: the hold that a release
  * ended. */
-static int search(struct judge *judge, const struct window *window, unsigned *ret_broken,
-                  const struct lb_hold **ret_owner)
+static void search(struct judge *judge, const struct window *window, unsigned *ret_broken,
+                   const struct lb_hold **ret_owner)
 {
     const struct lb_case *c = judge->c;
     const struct lb_lock_model model = {.exceeded = EXCEEDED,
@@ -212,8 +207,7 @@ static int search(struct judge *judge, const struct window *window, unsigned *re
                                      .context = &model};
     size_t n;
     *ret_broken = 0;
-    if (lb_search_run(judge->search, &object) != 0)
-        return lb_out_of_memory(judge->c);
+    lb_search_run(judge->search, &object);
     const struct lb_break *breaks = lb_search_breaks(judge->search, &n);
     for (size_t i = 0; i < n; i++) {
         unsigned violated, either;
@@ -224,7 +218,6 @@ static int search(struct judge *judge, const struct window *window, unsigned *re
             breaks[i].other != LB_SPEC_NONE)
             *ret_owner = ops[breaks[i].other].detail;
     }
-    return 0;
 }
 
 /* True if the history does not say whose lock it was: something is missing, the lock did not
@@ -240,7 +233,7 @@ static bool is_unknown(struct lb_case *c, const struct lb_late_release *late)
     return late->high >= c->had_again;
 }
 
-static int judge_window(struct judge *judge, const struct window *window, size_t next)
+static void judge_window(struct judge *judge, const struct window *window, size_t next)
 {
     struct lb_case *c = judge->c;
     const struct lb_late_release *late = window->late;
@@ -250,14 +243,12 @@ static int judge_window(struct judge *judge, const struct window *window, size_t
     if (late != NULL && (late->high >= c->known_ns || late->by_session || is_unknown(c, late))) {
         if (late->high < c->known_ns && late->by_session)
             report_release(c, late, NULL);
-        return 0;
+        return;
     }
     if (late == NULL && *violated <= window->high) /* the cores show as much */
-        return 0;
-    int rc = fill(judge, window, next);
-    rc = rc != 0 ? rc : search(judge, window, &broken, &owner);
-    if (rc != 0)
-        return rc;
+        return;
+    fill(judge, window, next);
+    search(judge, window, &broken, &owner);
     if (lb_search_gave_up(judge->search)) {
         c->doubt[late != NULL ? LB_G_OWNER_RELEASE : LB_G_EXCLUSIVE] =
             "too much happened to a lock at one time: the search for an order was given up";
@@ -268,7 +259,6 @@ static int judge_window(struct judge *judge, const struct window *window, size_t
         judge->n_ties++;
         *violated = window->high;
     }
-    return 0;
 }
 
 /* --- all windows --- */
@@ -281,55 +271,46 @@ static int by_low(const void *a, const void *b)
     return (x->resource > y->resource) - (x->resource < y->resource);
 }
 
-static int add_window(struct judge *judge, struct window window)
+static void add_window(struct judge *judge, struct window window)
 {
     struct window *slot = lb_array_push(&judge->windows, sizeof *slot);
-    if (slot == NULL)
-        return lb_out_of_memory(judge->c);
     *slot = window;
-    return 0;
 }
 
-static int find_windows(struct judge *judge)
+static void find_windows(struct judge *judge)
 {
     struct lb_case *c = judge->c;
     const struct lb_tie *ties = c->ties.items;
     const struct lb_late_release *late = c->late.items;
-    int rc = 0;
-    for (size_t i = 0; i < c->ties.n && rc == 0; i++)
+    for (size_t i = 0; i < c->ties.n; i++)
         if (lb_holds(c)[ties[i].hold].cut == ties[i].time)
-            rc = add_window(judge, (struct window){.low = ties[i].time,
-                                                   .high = ties[i].time,
-                                                   .resource = ties[i].resource,
-                                                   .tie = &ties[i]});
-    for (size_t i = 0; i < c->late.n && rc == 0 && !c->model->own_rows; i++)
-        rc = add_window(judge, (struct window){.low = late[i].low,
-                                               .high = late[i].high,
-                                               .resource = (uint32_t)late[i].id,
-                                               .late = &late[i]});
-    return rc;
+            add_window(judge, (struct window){.low = ties[i].time,
+                                              .high = ties[i].time,
+                                              .resource = ties[i].resource,
+                                              .tie = &ties[i]});
+    for (size_t i = 0; i < c->late.n && !c->model->own_rows; i++)
+        add_window(judge, (struct window){.low = late[i].low,
+                                          .high = late[i].high,
+                                          .resource = (uint32_t)late[i].id,
+                                          .late = &late[i]});
 }
 
-static int remember(struct lb_case *c, struct recent *recent, uint32_t number)
+static void remember(struct lb_case *c, struct recent *recent, uint32_t number)
 {
     const struct lb_hold *hold = &lb_holds(c)[number];
     uint32_t kept = 0;
     if (hold->cut <= hold->start)
-        return 0;
+        return;
     for (uint32_t i = 0; i < recent->n; i++)
         if (lb_holds(c)[recent->holds[i]].cut > hold->start)
             recent->holds[kept++] = recent->holds[i];
     recent->n = kept;
     if (kept == recent->room) {
         uint32_t room = kept == 0 ? 4 : kept * 2;
-        uint32_t *holds = realloc(recent->holds, room * sizeof *holds);
-        if (holds == NULL)
-            return lb_out_of_memory(c);
-        recent->holds = holds;
+        recent->holds = lb_realloc(recent->holds, room, sizeof *recent->holds);
         recent->room = room;
     }
     recent->holds[recent->n++] = number;
-    return 0;
 }
 
 /* Ties of one resource and tick are searched once. */
@@ -339,62 +320,53 @@ static bool is_again(const struct window *windows, size_t i)
            by_low(&windows[i - 1], &windows[i]) == 0;
 }
 
-static int judge_all(struct judge *judge)
+static void judge_all(struct judge *judge)
 {
     struct lb_case *c = judge->c;
     const struct window *windows = judge->windows.items;
-    int rc = 0;
-    for (size_t i = 0, next = 0; i < judge->windows.n && rc == 0; i++) {
-        for (; next < c->holds.n && rc == 0; next++) {
+    for (size_t i = 0, next = 0; i < judge->windows.n; i++) {
+        for (; next < c->holds.n; next++) {
             const struct lb_hold *hold = &lb_holds(c)[c->order[next]];
             if (hold->start >= windows[i].low)
                 break;
-            rc = remember(c, &judge->resources[hold->resource], c->order[next]);
+            remember(c, &judge->resources[hold->resource], c->order[next]);
         }
-        if (rc == 0 && !is_again(windows, i))
-            rc = judge_window(judge, &windows[i], next);
+        if (!is_again(windows, i))
+            judge_window(judge, &windows[i], next);
     }
-    return rc;
 }
 
-int lb_orders_open(struct lb_case *c)
+void lb_orders_open(struct lb_case *c)
 {
     if (c->ties.n == 0 && c->late.n == 0)
-        return 0;
-    c->first_violation = malloc(c->n_resources * sizeof *c->first_violation);
-    if (c->first_violation == NULL)
-        return lb_out_of_memory(c);
+        return;
+    c->first_violation = lb_malloc(c->n_resources * sizeof *c->first_violation);
     memset(c->first_violation, 0xff, c->n_resources * sizeof *c->first_violation); /* LB_NEVER */
     if (c->ties.n > 0)
         qsort(c->ties.items, c->ties.n, sizeof(struct lb_tie), lb_order_u32);
-    return 0;
 }
 
-int lb_judge_orders(struct lb_case *c, uint64_t *ret_n)
+uint64_t lb_judge_orders(struct lb_case *c)
 {
     struct judge judge = {.c = c,
                           .budget = {.ops = (1 << 24) + 4 * c->history->n_events,
                                      .steps = (1 << 26) + 16 * c->history->n_events}};
-    int rc = 0;
-    *ret_n = 0;
     if (c->ties.n == 0 && c->late.n == 0)
         return 0;
-    judge.resources = calloc((size_t)c->n_resources + 1, sizeof *judge.resources);
+    judge.resources = lb_calloc((size_t)c->n_resources + 1, sizeof *judge.resources);
     judge.search = lb_search_open(&judge.budget);
-    rc = judge.resources == NULL || judge.search == NULL ? lb_out_of_memory(c)
-                                                         : find_windows(&judge);
-    if (rc == 0 && judge.windows.n > 0) {
+    find_windows(&judge);
+    if (judge.windows.n > 0) {
         qsort(judge.windows.items, judge.windows.n, sizeof(struct window), by_low);
-        rc = judge_all(&judge);
+        judge_all(&judge);
     }
-    for (uint32_t i = 0; i < c->n_resources && judge.resources != NULL; i++)
+    for (uint32_t i = 0; i < c->n_resources; i++)
         free(judge.resources[i].holds);
     free(judge.resources);
     free(judge.windows.items);
     free(judge.ops.items);
     lb_search_close(judge.search);
-    *ret_n = judge.n_ties;
-    return rc;
+    return judge.n_ties;
 }
 
 static int judge_owner(struct lb_case *c)

@@ -40,8 +40,6 @@ int lb_scan_permits(struct lb_scan *scan, const struct lb_event *note)
     if (n_free < INT32_MIN || n_free > UINT32_MAX)
         return lb_scan_bad(scan, "not a number of permits");
     struct lb_asked *asked = lb_array_push(&c->asked, sizeof *asked);
-    if (asked == NULL)
-        return lb_out_of_memory(c);
     uint64_t took_ns = (uint64_t)note->arg * 1000u;
     uint64_t from_ns = note->time_ns > took_ns ? note->time_ns - took_ns : 0;
     *asked = (struct lb_asked){.low = lb_low(from_ns, scan->slack),
@@ -131,20 +129,18 @@ static struct maybe *spoken_of(const struct holders *holders, const struct lb_ev
     return *ret_clear ? best : NULL;
 }
 
-static int granted(struct holders *holders, const struct lb_event *invoke, uint32_t at,
-                   const struct lb_event *end)
+static void granted(struct holders *holders, const struct lb_event *invoke, uint32_t at,
+                    const struct lb_event *end)
 {
     enum { MANY = 64 };
     struct maybe *slot = lb_array_push(&holders->all, sizeof *slot);
     if (holders->open.n >= MANY)
         forget_fixed(holders);
     holders->is_crowded = holders->is_crowded || holders->open.n >= MANY;
-    uint32_t *open =
-        slot != NULL && !holders->is_crowded ? lb_array_push(&holders->open, sizeof *open) : NULL;
-    if (slot == NULL || (open == NULL && !holders->is_crowded))
-        return lb_out_of_memory(holders->c);
-    if (open != NULL)
+    if (!holders->is_crowded) {
+        uint32_t *open = lb_array_push(&holders->open, sizeof *open);
         *open = (uint32_t)(holders->all.n - 1);
+    }
     bool is_certain = end != NULL && end->type == LB_EV_OK;
     *slot = (struct maybe){.low = lb_low(invoke->time_ns, holders->slack),
                            .high = LB_NEVER,
@@ -157,7 +153,6 @@ static int granted(struct holders *holders, const struct lb_event *invoke, uint3
                            .is_certain = is_certain};
     if (is_certain && holders->c->model->lease && end->arg > 0)
         slot->high = lb_lease_high(holders->c, lb_high(end->time_ns, holders->slack), end->arg);
-    return 0;
 }
 
 static void leave_open(const struct holders *holders)
@@ -208,13 +203,14 @@ static void retired(struct holders *holders)
         open_at(holders, i)->is_fixed = true;
 }
 
-static int note_end(struct holders *holders, const struct lb_event *invoke, uint32_t at,
-                    const struct lb_event *end)
+static void note_end(struct holders *holders, const struct lb_event *invoke, uint32_t at,
+                     const struct lb_event *end)
 {
     bool is_ok = end != NULL && end->type == LB_EV_OK,
          is_failed = end != NULL && end->type == LB_EV_FAIL;
     uint64_t high = is_ok ? lb_high(end->time_ns, holders->slack) : LB_NEVER;
-    int rc = invoke->op == LB_OP_ACQUIRE && !is_failed ? granted(holders, invoke, at, end) : 0;
+    if (invoke->op == LB_OP_ACQUIRE && !is_failed)
+        granted(holders, invoke, at, end);
     if (invoke->op == LB_OP_RENEW && !is_failed) {
         uint32_t lease_ms = is_ok && end->arg > 0 ? end->arg : invoke->arg;
         renewed(holders, invoke,
@@ -224,29 +220,28 @@ static int note_end(struct holders *holders, const struct lb_event *invoke, uint
         released(holders, invoke, high, is_ok && (end->flags & LB_EVF_EFFECTIVE) != 0);
     if (!is_ok && !is_failed)
         retired(holders);
-    return rc;
 }
 
-static int read_log(struct holders *holders, const struct lb_log_view *view)
+static void read_log(struct holders *holders, const struct lb_log_view *view)
 {
     const struct lb_event *invoke = NULL;
     uint32_t index = 0, at = 0;
-    int rc = 0;
     holders->slack = view->uncertainty_ns;
     holders->open.n = 0;
     holders->is_crowded = false;
-    for (size_t s = 0; s < view->n_spans && rc == 0; s++)
-        for (size_t k = 0; k < view->spans[s].n && rc == 0; k++, index++) {
+    for (size_t s = 0; s < view->n_spans; s++)
+        for (size_t k = 0; k < view->spans[s].n; k++, index++) {
             const struct lb_event *e = &view->spans[s].events[k];
             if (e->type == LB_EV_INVOKE) {
                 invoke = e;
                 at = index;
             } else if (e->type != LB_EV_NOTE && invoke != NULL) {
-                rc = note_end(holders, invoke, at, e);
+                note_end(holders, invoke, at, e);
                 invoke = NULL;
             }
         }
-    return rc == 0 && invoke != NULL ? note_end(holders, invoke, at, NULL) : rc;
+    if (invoke != NULL)
+        note_end(holders, invoke, at, NULL);
 }
 
 /* --- the test --- */
@@ -304,7 +299,6 @@ static int judge_permits(struct lb_case *c)
 {
     const struct lb_asked *asked = c->asked.items;
     struct holders holders = {.c = c};
-    int rc = 0;
     if (c->asked.n == 0 || (c->model->claims & LB_G_BIT(LB_G_PERMITS)) == 0 ||
         c->history->truncated)
         return 0;
@@ -313,15 +307,15 @@ static int judge_permits(struct lb_case *c)
         lb_finding_of(c, LB_G_PERMITS)->n_tested = c->asked.n;
         return 0;
     }
-    for (size_t i = 0; i < c->history->n_logs && rc == 0; i++) {
+    for (size_t i = 0; i < c->history->n_logs; i++) {
         holders.log = (uint32_t)i;
-        rc = read_log(&holders, &c->history->logs[i]);
+        read_log(&holders, &c->history->logs[i]);
     }
-    for (size_t i = 0; i < c->asked.n && rc == 0; i++)
+    for (size_t i = 0; i < c->asked.n; i++)
         judge_one(&holders, &asked[i]);
     free(holders.all.items);
     free(holders.open.items);
-    return rc;
+    return 0;
 }
 
 const struct lb_guarantee_kind lb_guarantee_permits = {

@@ -36,16 +36,14 @@ static bool is_empty(const struct lb_hold *hold)
     return hold->end <= hold->start;
 }
 
-static int groups_init(struct groups *groups, const struct lb_case *c)
+static void groups_init(struct groups *groups, const struct lb_case *c)
 {
     const struct lb_unknown_grant *unknown = c->unknown_grants.items;
-    *groups = (struct groups){.holds = malloc((c->holds.n + 1) * sizeof *groups->holds),
-                              .first = calloc((size_t)c->n_resources + 1, sizeof *groups->first),
-                              .next = calloc((size_t)c->n_resources + 1, sizeof *groups->next),
-                              .unknown = malloc(((size_t)c->n_resources + 1) * sizeof(uint64_t))};
-    if (groups->holds == NULL || groups->first == NULL || groups->next == NULL ||
-        groups->unknown == NULL)
-        return LB_E_MEMORY;
+    *groups =
+        (struct groups){.holds = lb_malloc((c->holds.n + 1) * sizeof *groups->holds),
+                        .first = lb_calloc((size_t)c->n_resources + 1, sizeof *groups->first),
+                        .next = lb_calloc((size_t)c->n_resources + 1, sizeof *groups->next),
+                        .unknown = lb_malloc(((size_t)c->n_resources + 1) * sizeof(uint64_t))};
     memset(groups->unknown, 0xff, ((size_t)c->n_resources + 1) * sizeof(uint64_t));
     for (size_t i = 0; i < c->unknown_grants.n; i++)
         if (unknown[i].low < groups->unknown[unknown[i].resource])
@@ -71,7 +69,6 @@ static int groups_init(struct groups *groups, const struct lb_case *c)
         }
         groups->holds[at] = c->order[i];
     }
-    return 0;
 }
 
 /* When the release that ended the hold was answered ok; LB_NEVER: it was not. */
@@ -159,19 +156,16 @@ static bool busy_justified(const struct lb_case *c, const struct groups *groups,
     return from <= refusal->high;
 }
 
-static int judge_busy(struct lb_case *c)
+static void judge_busy(struct lb_case *c)
 {
     const struct lb_refusal *refusals = c->refusals.items;
     struct groups groups;
     if (c->waiters.n > 0 || c->has_shared)
-        return 0;
+        return;
     if (c->crowded_ends.n > 0)
         qsort(c->crowded_ends.items, c->crowded_ends.n, sizeof(struct lb_crowded_end),
               lb_order_u32);
-    if (groups_init(&groups, c) != 0) {
-        groups_release(&groups);
-        return lb_out_of_memory(c);
-    }
+    groups_init(&groups, c);
     size_t at = 0;
     for (size_t i = 0; i < c->refusals.n; i++) {
         const struct lb_refusal *refusal = &refusals[i];
@@ -199,12 +193,14 @@ static int judge_busy(struct lb_case *c)
             c->out->measures.n_refusals_unjustified++;
     }
     groups_release(&groups);
-    return 0;
 }
 
-int lb_judge_answers(struct lb_case *c)
+void lb_judge_answers(struct lb_case *c)
 {
     if (c->refusals.n == 0 || !c->model->complete || c->history->truncated)
-        return 0;
-    return c->model->queue ? lb_judge_empty(c) : judge_busy(c);
+        return;
+    if (c->model->queue)
+        lb_judge_empty(c);
+    else
+        judge_busy(c);
 }

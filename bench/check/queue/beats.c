@@ -31,10 +31,9 @@ int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type)
         note_unsure(scan->c, scan->invoke->object, lb_low(scan->invoke->time_ns, scan->slack));
     if (type != LB_EV_OK || end->arg == 0)
         return 0;
-    struct lb_beat *beat =
-        scan->c->beats.n < LB_NONE ? lb_array_push(&scan->c->beats, sizeof *beat) : NULL;
-    if (beat == NULL)
-        return lb_out_of_memory(scan->c);
+    if (scan->c->beats.n >= LB_NONE)
+        return lb_fail(scan->c->err, LB_E_FILE, "more than %u signs of life", LB_NONE - 1);
+    struct lb_beat *beat = lb_array_push(&scan->c->beats, sizeof *beat);
     *beat = (struct lb_beat){.low = lb_low(scan->invoke->time_ns, scan->slack),
                              .high = lb_high(end->time_ns, scan->slack),
                              .log = scan->invoke->object,

@@ -22,66 +22,54 @@ struct stay {
     uint32_t class_no;
 };
 
-static int add_stay(struct lb_case *c, struct lb_array *stays, uint64_t from, uint64_t to,
-                    uint32_t class_no)
+static void add_stay(struct lb_array *stays, uint64_t from, uint64_t to, uint32_t class_no)
 {
     if (from >= to)
-        return 0;
+        return;
     struct stay *stay = lb_array_push(stays, sizeof *stay);
-    if (stay == NULL)
-        return lb_out_of_memory(c);
     *stay = (struct stay){from, to, class_no};
-    return 0;
 }
 
 /* When items were there for certain; or (not excused) if claims of unknown outcome took nothing. */
-static int collect_stays(struct lb_case *c, bool excused, struct lb_array *stays)
+static void collect_stays(const struct lb_case *c, bool excused, struct lb_array *stays)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
     /* A claim of unknown outcome may have taken an unclaimed item, or have had an item for a
      * while. */
     uint64_t taken = LB_NEVER, lent = LB_NEVER;
-    int rc = 0;
     for (size_t i = 0; i < c->unknown.n && excused; i++) {
         taken = unknown[i].low < taken ? unknown[i].low : taken;
         lent = !unknown[i].is_final && unknown[i].low < lent ? unknown[i].low : lent;
     }
-    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++) {
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
         uint64_t to = !id->is_claimed ? taken : id->claim_low < lent ? id->claim_low : lent;
         if (lb_id_acknowledged(id))
-            rc = add_stay(c, stays, id->put_high, to, id->class_no);
+            add_stay(stays, id->put_high, to, id->class_no);
     }
-    return rc;
 }
 
 /* Stays by class and time, those that overlap made one. */
-static int merge_stays(struct lb_case *c, const struct lb_array *stays, struct lb_array *blocks)
+static void merge_stays(const struct lb_array *stays, struct lb_array *blocks)
 {
     const struct stay *s = stays->items;
-    struct lb_key *keys = malloc((stays->n + 1) * sizeof *keys);
-    if (keys == NULL)
-        return lb_out_of_memory(c);
+    struct lb_key *keys = lb_malloc((stays->n + 1) * sizeof *keys);
     for (size_t i = 0; i < stays->n; i++)
         keys[i] = (struct lb_key){.key = s[i].from, .index = (uint32_t)i};
-    int rc = lb_sort(keys, stays->n);
+    lb_sort(keys, stays->n);
     for (size_t i = 0; i < stays->n; i++)
         keys[i].key = s[keys[i].index].class_no;
-    rc = rc != 0 || lb_sort(keys, stays->n) != 0 ? lb_out_of_memory(c) : 0;
+    lb_sort(keys, stays->n);
     struct stay *last = NULL;
-    for (size_t i = 0; i < stays->n && rc == 0; i++) {
+    for (size_t i = 0; i < stays->n; i++) {
         const struct stay *stay = &s[keys[i].index];
         if (last != NULL && last->class_no == stay->class_no && stay->from < last->to) {
             last->to = stay->to > last->to ? stay->to : last->to;
             continue;
         }
         last = lb_array_push(blocks, sizeof *last);
-        if (last == NULL)
-            rc = lb_out_of_memory(c);
-        else
-            *last = (struct stay){stay->from, stay->to, stay->class_no};
+        *last = (struct stay){stay->from, stay->to, stay->class_no};
     }
     free(keys);
-    return rc;
 }
 
 /* Is there a block that the answer lies strictly inside of? Blocks are in order. */
@@ -170,52 +158,46 @@ static const char *strict_doubt(const struct lb_case *c, bool excused)
 }
 
 /* The blocks, in order. */
-static int collect_blocks(struct lb_case *c, bool excused, struct lb_array *blocks)
+static void collect_blocks(const struct lb_case *c, bool excused, struct lb_array *blocks)
 {
     struct lb_array stays = {0};
-    int rc = collect_stays(c, excused, &stays);
-    if (rc == 0)
-        rc = merge_stays(c, &stays, blocks);
+    collect_stays(c, excused, &stays);
+    merge_stays(&stays, blocks);
     free(stays.items);
-    return rc;
 }
 
 /* Is an answer right only if claims of unknown outcome took something? */
-static int needs_unknown(struct lb_case *c, bool *ret_needs)
+static bool needs_unknown(const struct lb_case *c)
 {
     const struct lb_refusal *refusals = c->refusals.items;
     struct lb_array blocks = {0};
-    *ret_needs = false;
+    bool needs = false;
     if (c->unknown.n == 0)
-        return 0;
-    int rc = collect_blocks(c, false, &blocks);
-    for (size_t i = 0; i < c->refusals.n && rc == 0; i++)
-        *ret_needs = *ret_needs || is_inside(&blocks, &refusals[i]);
+        return false;
+    collect_blocks(c, false, &blocks);
+    for (size_t i = 0; i < c->refusals.n && !needs; i++)
+        needs = is_inside(&blocks, &refusals[i]);
     free(blocks.items);
-    return rc;
+    return needs;
 }
 
-int lb_judge_empty(struct lb_case *c)
+void lb_judge_empty(struct lb_case *c)
 {
     const struct lb_refusal *refusals = c->refusals.items;
     struct lb_array blocks = {0};
-    bool excused = false;
-    int rc = collect_blocks(c, true, &blocks);
-    for (size_t i = 0; i < c->refusals.n && rc == 0; i++) {
+    collect_blocks(c, true, &blocks);
+    for (size_t i = 0; i < c->refusals.n; i++) {
         if (!is_inside(&blocks, &refusals[i]))
             continue;
         c->out->measures.n_empty_unjustified++;
         if (c->model->strict)
             report(c, &refusals[i]);
     }
-    if (c->model->strict && rc == 0)
-        rc = needs_unknown(c, &excused);
     if (c->model->strict) {
-        const char *doubt = strict_doubt(c, excused);
+        const char *doubt = strict_doubt(c, needs_unknown(c));
         lb_finding_of(c, LB_G_FIFO)->n_tested += c->refusals.n;
         if (doubt != NULL)
             c->doubt[LB_G_FIFO] = doubt;
     }
     free(blocks.items);
-    return rc;
 }

@@ -9,18 +9,14 @@ int lb_scan_attribute(struct lb_scan *scan, const struct lb_event *note)
     if (note->object >= LB_ATTRIBUTES)
         return lb_scan_bad(scan, "an attribute of an unknown kind");
     struct lb_key *slot = lb_array_push(&c->attributes[note->object], sizeof *slot);
-    if (slot == NULL)
-        return lb_out_of_memory(c);
     *slot = (struct lb_key){.key = note->value, .index = note->arg};
     return 0;
 }
 
-int lb_attributes_sort(struct lb_case *c)
+void lb_attributes_sort(struct lb_case *c)
 {
     for (int a = 0; a < LB_ATTRIBUTES; a++)
-        if (lb_sort(c->attributes[a].items, c->attributes[a].n) != 0)
-            return lb_out_of_memory(c);
-    return 0;
+        lb_sort(c->attributes[a].items, c->attributes[a].n);
 }
 
 bool lb_attribute_of(const struct lb_case *c, enum lb_attribute attribute, uint64_t id,

@@ -163,48 +163,44 @@ static bool take_invoke(const struct calm *calm, struct reader *reader)
     return reader->state != NULL;
 }
 
-static int note(const struct calm *calm, struct reader *reader)
+static void note(const struct calm *calm, struct reader *reader)
 {
     const struct lb_event *e = reader->next.at;
     struct state *state = e->op == LB_OP_ITEM ? state_of(calm, e->value) : NULL;
-    struct noted *noted = state != NULL ? lb_array_push(&reader->noted, sizeof *noted) : NULL;
-    if (noted != NULL)
-        *noted = (struct noted){state, e, reader->next.position};
-    if (state != NULL && !state->is_claimed)
+    if (state == NULL)
+        return;
+    struct noted *noted = lb_array_push(&reader->noted, sizeof *noted);
+    *noted = (struct noted){state, e, reader->next.position};
+    if (!state->is_claimed)
         __builtin_prefetch(&calm->c->ids[state - calm->states], 1); /* for take_claim */
-    return state != NULL && noted == NULL ? lb_out_of_memory(calm->c) : 0;
 }
 
-/* Goes to what happens next in a log. Stores a number that grows with its time, and at one time is
- * larger of claims; LB_NEVER: the log has ended. 0 or LB_E_MEMORY. */
-static int advance(const struct calm *calm, struct reader *reader, uint64_t *ret_key)
+/* Goes to what happens next in a log. Returns a number that grows with its time, and at one time is
+ * larger of claims; LB_NEVER: the log has ended. */
+static uint64_t advance(const struct calm *calm, struct reader *reader)
 {
     enum { AHEAD = 6, FAR = 32 }; /* events: an item's place is fetched in time; the event before */
-    *ret_key = LB_NEVER;
     for (; reader->next.at < reader->next.end; step(calm, reader, &reader->next)) {
         const struct lb_event *e = reader->next.at;
         if (reader->next.end - e > FAR)
             __builtin_prefetch(e + FAR); /* many logs are read: no processor foresees all */
         if (reader->next.end - e > AHEAD)
             __builtin_prefetch(place_of(calm, e[AHEAD].value), 1);
-        if (e->type == LB_EV_INVOKE && take_invoke(calm, reader)) {
-            *ret_key = 2 * e->time_ns;
-            return 0;
-        }
-        if (e->type == LB_EV_NOTE && note(calm, reader) != 0)
-            return LB_E_MEMORY;
+        if (e->type == LB_EV_INVOKE && take_invoke(calm, reader))
+            return 2 * e->time_ns;
+        if (e->type == LB_EV_NOTE)
+            note(calm, reader);
         if (!is_end(e))
             continue;
         reader->in_batch = false;
         if (e->op == LB_OP_CLAIM && e->type == LB_EV_OK && reader->noted.n > 0) {
             reader->invoke = NULL;
-            *ret_key = 2 * e->time_ns + 1;
-            return 0;
+            return 2 * e->time_ns + 1;
         }
         if (e->op == LB_OP_CLAIM)
             reader->noted.n = 0; /* they were not handed out */
     }
-    return 0;
+    return LB_NEVER;
 }
 
 /* --- what happens to an item --- */
@@ -289,16 +285,13 @@ static int read_all(struct calm *calm)
     for (size_t i = 0; rc == 0; i++) {
         struct lb_player first = lb_merge_first(&calm->merge);
         struct reader *reader = &calm->readers[first.number];
-        uint64_t key = LB_NEVER;
         if (first.key == LB_NEVER)
             break;
         if (i % OFTEN == 0)
             rc = lb_case_goes_on(calm->c);
         take(calm, reader);
         step(calm, reader, &reader->next);
-        if (rc == 0)
-            rc = advance(calm, reader, &key);
-        lb_merge_next(&calm->merge, key);
+        lb_merge_next(&calm->merge, advance(calm, reader));
     }
     return rc;
 }
@@ -348,45 +341,37 @@ static bool may_be_calm(const struct lb_case *c)
 static int read_calm(struct calm *calm)
 {
     size_t n = calm->c->history->n_logs;
-    uint64_t *keys = malloc((n + 1) * sizeof *keys);
-    int rc = keys == NULL ? lb_out_of_memory(calm->c) : 0;
-    for (size_t i = 0; i < n && rc == 0; i++) {
+    uint64_t *keys = lb_malloc((n + 1) * sizeof *keys);
+    for (size_t i = 0; i < n; i++) {
         struct reader *reader = &calm->readers[i];
         reader->view = &calm->c->history->logs[i];
         reader->log = (uint32_t)i;
         next_span(calm, reader, &reader->next);
-        rc = advance(calm, reader, &keys[i]);
+        keys[i] = advance(calm, reader);
     }
-    if (rc == 0 && lb_merge_init(&calm->merge, keys, (uint32_t)n) != 0)
-        rc = lb_out_of_memory(calm->c);
-    if (rc == 0)
-        rc = read_all(calm);
+    lb_merge_init(&calm->merge, keys, (uint32_t)n);
     free(keys);
-    return rc;
+    return read_all(calm);
 }
 
 int lb_judge_calm_items(struct lb_case *c)
 {
     size_t n_logs = c->history->n_logs;
     struct calm calm = {.c = c};
-    int rc = 0;
     if (c->n_odd == 0 || !may_be_calm(c))
         return 0;
-    calm.table = calloc(c->n_ids + 1, sizeof *calm.states);
-    calm.readers = calloc(n_logs + 1, sizeof *calm.readers);
-    calm.resets = calloc(MOST_CLASSES, sizeof *calm.resets);
-    if (calm.table == NULL || calm.readers == NULL || calm.resets == NULL)
-        rc = lb_out_of_memory(c);
+    calm.table = lb_calloc(c->n_ids + 1, sizeof *calm.states);
+    calm.readers = lb_calloc(n_logs + 1, sizeof *calm.readers);
+    calm.resets = lb_calloc(MOST_CLASSES, sizeof *calm.resets);
     uintptr_t half = (uintptr_t)calm.table + sizeof *calm.states - 1; /* of a cache line */
     calm.states = (struct state *)(half - half % sizeof *calm.states);
-    for (size_t i = 0; i < c->n_ids && rc == 0; i++)
+    for (size_t i = 0; i < c->n_ids; i++)
         if (c->ids[i].is_odd)
             calm.states[i].is_watched = 1;
-    if (rc == 0)
-        rc = read_calm(&calm);
+    int rc = read_calm(&calm);
     if (rc == 0)
         conclude(&calm);
-    for (size_t i = 0; i < n_logs && calm.readers != NULL; i++)
+    for (size_t i = 0; i < n_logs; i++)
         free(calm.readers[i].noted.items);
     free(calm.merge.tree);
     free(calm.table);

@@ -173,7 +173,8 @@ static void judge_wait(struct lb_case *c, const struct lb_item_record *dead,
 /* The claim at place i of the items first .. end - 1, all of one id, was its claimer's last
  * operation.
  */
-static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, struct lb_array *took)
+static void judge_death(struct lb_case *c, size_t first, size_t end, size_t i,
+                        struct lb_array *took)
 {
     const struct lb_item_record *dead = event_at(c, i), *next = NULL;
     uint64_t death = c->logs[dead->log].death_ns;
@@ -183,7 +184,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         const struct lb_item_record *e = event_at(c, k);
         if (e->log == dead->log && e->event > dead->event && e->op != LB_OP_RENEW_ITEM) {
             if (e->type == LB_EV_OK)
-                return 0;
+                return;
             unclear = true;
             is_freed = is_freed || (e->op == LB_OP_FREE && e->type != LB_EV_FAIL);
         }
@@ -195,7 +196,7 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         }
         bool is_others = e->op == LB_OP_ITEM && e->log != dead->log;
         if (is_others && e->high >= dead->low && e->high < death)
-            return 0; /* another worker had it by then */
+            return; /* another worker had it by then */
         if (is_others && e->high >= death && (next == NULL || e->high < next->high))
             next = e;
     }
@@ -203,12 +204,12 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
         uint64_t seen = c->end_ns < c->known_ns ? c->end_ns : c->known_ns;
         if (is_freed && seen > death && seen - death > c->model->recovery_bound_ns)
             c->doubt[guarantee_of_stuck(c)] = LB_FREE_UNKNOWN;
-        return 0;
+        return;
     }
     if (was_let_go(c, dead))
-        return 0;
+        return;
     if (next == NULL && is_given_up(c, first, end))
-        return 0;
+        return;
     struct lb_measures *measures = &c->out->measures;
     uint64_t until = next != NULL ? next->high : c->end_ns;
     until = until < c->known_ns ? until : c->known_ns;
@@ -217,20 +218,16 @@ static int judge_death(struct lb_case *c, size_t first, size_t end, size_t i, st
     measures->n_deaths++;
     if (next != NULL) {
         uint64_t *slot = lb_array_push(took, sizeof *slot);
-        if (slot == NULL)
-            return lb_out_of_memory(c);
         *slot = length;
     } else {
         measures->n_stuck += c->is_drained;
     }
     judge_wait(c, dead, next, until, claimable_again(c, dead, death, lease_end, renewed));
-    return 0;
 }
 
 static int judge_deaths(struct lb_case *c)
 {
     struct lb_array took = {0};
-    int rc = 0;
     bool is_any = false;
     for (size_t i = 0; i < c->history->n_logs; i++)
         is_any = is_any || c->logs[i].death_ns != LB_NEVER;
@@ -238,23 +235,23 @@ static int judge_deaths(struct lb_case *c)
         return 0;
     if (c->let_go.n > 0)
         qsort(c->let_go.items, c->let_go.n, sizeof(struct lb_let_go), by_id_and_log);
-    for (size_t first = 0, end = 0, next = 0; first < c->items.n && rc == 0; first = end) {
+    for (size_t first = 0, end = 0, next = 0; first < c->items.n; first = end) {
         while (end < c->items.n && c->by_id[end].key == c->by_id[first].key)
             end++;
         bool is_again = lb_item_is_put_again(c, c->by_id[first].key, &next);
-        for (size_t i = first; i < end && rc == 0; i++) {
+        for (size_t i = first; i < end; i++) {
             const struct lb_item_record *e = event_at(c, i);
             if (e->op != LB_OP_ITEM || c->logs[e->log].death_ns == LB_NEVER)
                 continue;
             if (is_again)
                 c->doubt[LB_G_RECOVERY] = LB_PUT_AGAIN;
             else
-                rc = judge_death(c, first, end, i, &took);
+                judge_death(c, first, end, i, &took);
         }
     }
     lb_measure_recovery(c, took.items, took.n);
     free(took.items);
-    return rc;
+    return 0;
 }
 
 static const char *cannot_say(const struct lb_case *c)

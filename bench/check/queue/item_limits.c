@@ -97,16 +97,14 @@ static uint64_t item_of(const struct lb_object *object, uint32_t number)
     return lb_item_record_of(model->context, number)->id;
 }
 
-static int search_one(struct judge *judge)
+static void search_one(struct judge *judge)
 {
     struct lb_item_ops *ops = judge->ops;
     const struct lb_item_model model = {
         .claimed_twice = 1, .recovers = lb_item_ops_recovers, .item_of = item_of, .context = ops};
     const struct lb_automaton automaton = lb_group_automaton(&model);
     size_t n = 0;
-    int rc = lb_item_ops_search(ops, judge->search, &automaton, &model);
-    if (rc != 0)
-        return rc;
+    lb_item_ops_search(ops, judge->search, &automaton, &model);
     const struct lb_break *breaks = lb_search_breaks(judge->search, &n);
     for (size_t i = 0; i < n; i++)
         report(judge,
@@ -118,7 +116,6 @@ static int search_one(struct judge *judge)
             ops->doubt != NULL ? ops->doubt
                                : "too much happened to the items of one group or key at one time: "
                                  "the search for an order was given up";
-    return 0;
 }
 
 /* --- a larger limit --- */
@@ -204,7 +201,7 @@ static struct part part_of(const struct range *item, uint32_t claim, uint32_t re
 }
 
 /* The parts of one item's claims: its operations are first .. n - 1. */
-static int add_parts(struct judge *judge, uint32_t first, uint32_t n)
+static void add_parts(struct judge *judge, uint32_t first, uint32_t n)
 {
     const struct range item = {judge->ops, first, n};
     for (uint32_t claim = first; claim < n; claim++) {
@@ -221,12 +218,9 @@ static int add_parts(struct judge *judge, uint32_t first, uint32_t n)
             if (renewal != NULL)
                 bring_forward(&part, renewal->high, renewal->log, renewal->position);
             struct part *slot = lb_array_push(&judge->parts, sizeof *slot);
-            if (slot == NULL)
-                return lb_out_of_memory(judge->c);
             *slot = part;
         } while (at < n);
     }
-    return 0;
 }
 
 static int by_from(const void *a, const void *b)
@@ -248,30 +242,26 @@ static void report_crowd(const struct judge *judge, uint32_t n, uint32_t by)
 }
 
 /* The times in which the limit is reached. */
-static int add_full(struct judge *judge, uint64_t from, uint64_t to)
+static void add_full(struct judge *judge, uint64_t from, uint64_t to)
 {
     struct part *last =
         judge->full.n > 0 ? (struct part *)judge->full.items + judge->full.n - 1 : NULL;
     if (last != NULL && from < last->to) {
         last->to = lb_max_u64(last->to, to);
-        return 0;
+        return;
     }
     last = lb_array_push(&judge->full, sizeof *last);
-    if (last == NULL)
-        return lb_out_of_memory(judge->c);
     *last = (struct part){.from = from, .to = to};
-    return 0;
 }
 
 /* The parts with a length, in order: of those in hand the limit's number is kept that lasts
  * longest. */
-static int sweep(struct judge *judge)
+static void sweep(struct judge *judge)
 {
     const struct part *parts = judge->parts.items;
     const uint32_t most = judge->limit->most;
     uint32_t n = 0;
-    int rc = 0;
-    for (size_t i = 0; i < judge->parts.n && rc == 0; i++) {
+    for (size_t i = 0; i < judge->parts.n; i++) {
         uint32_t kept = 0, shortest = 0;
         if (parts[i].from >= parts[i].to)
             continue;
@@ -290,9 +280,8 @@ static int sweep(struct judge *judge)
                 shortest = judge->in_hand[k].to < judge->in_hand[shortest].to ? k : shortest;
         }
         if (n == most)
-            rc = add_full(judge, parts[i].from, judge->in_hand[shortest].to);
+            add_full(judge, parts[i].from, judge->in_hand[shortest].to);
     }
-    return rc;
 }
 
 /* A part without a length is some moment from its `to` to its `from`: one at which the limit is not
@@ -335,14 +324,13 @@ static bool contains(const struct part *part, uint64_t time)
 
 /* A worker's parts that meet within a tick of the clock are in hand together by its order. Changes
  * the order of the parts. */
-static int count_ties(struct judge *judge)
+static void count_ties(struct judge *judge)
 {
     struct part *parts = judge->parts.items;
     const uint32_t most = judge->limit->most;
-    int rc = 0;
     qsort(parts, judge->parts.n, sizeof *parts, by_log);
     judge->open.n = 0;
-    for (size_t i = 0; i < judge->parts.n && rc == 0; i++) {
+    for (size_t i = 0; i < judge->parts.n; i++) {
         struct part *open = judge->open.items;
         const uint64_t now = parts[i].from;
         size_t kept = 0, n_tied = 0;
@@ -365,54 +353,45 @@ static int count_ties(struct judge *judge)
         if (n_tied > 0 && n == most)
             report_crowd(judge, n, parts[i].claim);
         struct part *slot = lb_array_push(&judge->open, sizeof *slot);
-        if (slot == NULL)
-            rc = lb_out_of_memory(judge->c);
-        else
-            *slot = parts[i];
+        *slot = parts[i];
     }
-    return rc;
 }
 
-static int sweep_key(struct judge *judge)
+static void sweep_key(struct judge *judge)
 {
     const uint32_t *items = judge->items.items;
-    int rc = 0;
     judge->parts.n = 0;
-    for (size_t i = 0; i < judge->items.n && rc == 0; i++)
-        rc = add_parts(judge, items[i],
-                       i + 1 < judge->items.n ? items[i + 1] : (uint32_t)judge->ops->array.n);
-    if (rc == 0 && judge->ops->doubt != NULL)
+    for (size_t i = 0; i < judge->items.n; i++)
+        add_parts(judge, items[i],
+                  i + 1 < judge->items.n ? items[i + 1] : (uint32_t)judge->ops->array.n);
+    if (judge->ops->doubt != NULL)
         judge->c->doubt[judge->limit->guarantee] = judge->ops->doubt;
-    if (rc != 0)
-        return rc;
     qsort(judge->parts.items, judge->parts.n, sizeof(struct part), by_from);
     judge->full.n = 0;
-    rc = sweep(judge);
-    if (rc != 0)
-        return rc;
+    sweep(judge);
     place_moments(judge);
     lb_finding_of(judge->c, judge->limit->guarantee)->n_tested += judge->full.n;
-    return count_ties(judge);
+    count_ties(judge);
 }
 
 /* --- all keys --- */
 
-static int judge_key(struct judge *judge)
+static void judge_key(struct judge *judge)
 {
-    if (judge->limit->most > 1)
-        return sweep_key(judge);
-    int rc = lb_item_ops_finish(judge->ops, judge->most);
-    return rc == 0 ? search_one(judge) : rc;
+    if (judge->limit->most > 1) {
+        sweep_key(judge);
+        return;
+    }
+    lb_item_ops_finish(judge->ops, judge->most);
+    search_one(judge);
 }
 
-static int add_item(struct judge *judge, const struct lb_key *item, struct lb_array *places)
+static void add_item(struct judge *judge, const struct lb_key *item, struct lb_array *places)
 {
     uint32_t *first = lb_array_push(&judge->items, sizeof *first);
-    if (first == NULL)
-        return lb_out_of_memory(judge->c);
     *first = (uint32_t)judge->ops->array.n;
-    int rc = lb_item_gather(judge->c, item->index, item->extra, places);
-    return rc == 0 ? lb_item_ops_add(judge->ops, places->items, places->n) : rc;
+    lb_item_gather(judge->c, item->index, item->extra, places);
+    lb_item_ops_add(judge->ops, places->items, places->n);
 }
 
 /* The items whose key is known, by key and then by id: the keys' indexes are places in by_id, and
@@ -436,25 +415,24 @@ static size_t list_items(const struct judge *judge, struct lb_key *keys)
     return n;
 }
 
-static int judge_limit(struct judge *judge)
+static void judge_limit(struct judge *judge)
 {
     struct lb_case *c = judge->c;
-    struct lb_key *keys = malloc((c->items.n + 1) * sizeof *keys);
+    struct lb_key *keys = lb_malloc((c->items.n + 1) * sizeof *keys);
     struct lb_array places = {0};
-    size_t n = keys != NULL ? list_items(judge, keys) : 0;
-    judge->in_hand =
-        malloc(((size_t)lb_min_u64(judge->limit->most, c->items.n) + 2) * sizeof *judge->in_hand);
-    int rc =
-        keys == NULL || judge->in_hand == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(c) : 0;
+    size_t n = list_items(judge, keys);
+    judge->in_hand = lb_malloc(((size_t)lb_min_u64(judge->limit->most, c->items.n) + 2) *
+                               sizeof *judge->in_hand);
+    lb_sort(keys, n);
     judge->ops->purpose = LB_FOR_GROUP;
-    for (size_t i = 0; i < n && rc == 0; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (i == 0 || keys[i - 1].key != keys[i].key) {
             lb_item_ops_clear(judge->ops);
             judge->items.n = 0;
         }
-        rc = add_item(judge, &keys[i], &places);
-        if (rc == 0 && (i + 1 == n || keys[i + 1].key != keys[i].key))
-            rc = judge_key(judge);
+        add_item(judge, &keys[i], &places);
+        if (i + 1 == n || keys[i + 1].key != keys[i].key)
+            judge_key(judge);
     }
     struct lb_finding *finding = lb_finding_of(c, judge->limit->guarantee);
     if (judge->limit->most == 1) /* each claim that is answered reaches it */
@@ -464,29 +442,27 @@ static int judge_limit(struct judge *judge)
     free(places.items);
     free(keys);
     free(judge->in_hand);
-    return rc;
 }
 
-int lb_judge_limits(struct lb_case *c, struct lb_item_ops *ops, struct lb_search *search,
-                    uint64_t most)
+void lb_judge_limits(struct lb_case *c, struct lb_item_ops *ops, struct lb_search *search,
+                     uint64_t most)
 {
     struct lb_limit limits[LB_LIMITS];
     struct judge judge = {.c = c, .ops = ops, .search = search, .most = most};
-    int rc = 0;
-    for (size_t i = 0, n = lb_limits_of(c, limits); i < n && rc == 0; i++) {
+    for (size_t i = 0, n = lb_limits_of(c, limits); i < n; i++) {
         judge.limit = &limits[i];
-        rc = judge_limit(&judge);
+        judge_limit(&judge);
     }
     free(judge.items.items);
     free(judge.parts.items);
     free(judge.full.items);
     free(judge.open.items);
-    return rc;
 }
 
 /* --- items that wait for their key --- */
 
-int lb_limits_open(const struct lb_case *c, const struct lb_limit *limit, struct lb_array *ret_open)
+void lb_limits_open(const struct lb_case *c, const struct lb_limit *limit,
+                    struct lb_array *ret_open)
 {
     ret_open->n = 0;
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
@@ -494,9 +470,7 @@ int lb_limits_open(const struct lb_case *c, const struct lb_limit *limit, struct
         if (!id->is_claimed || !id->is_open || !limit->key_of(c, id->id, &open.key))
             continue;
         struct lb_key *slot = lb_array_push(ret_open, sizeof *slot);
-        if (slot == NULL)
-            return LB_E_MEMORY;
         *slot = open;
     }
-    return lb_sort(ret_open->items, ret_open->n);
+    lb_sort(ret_open->items, ret_open->n);
 }

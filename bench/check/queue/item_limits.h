@@ -17,9 +17,9 @@ enum { LB_LIMITS = 2 };
 size_t lb_limits_of(const struct lb_case *c, struct lb_limit limits[LB_LIMITS]);
 
 /* The keys of which an item may be in hand at the end, sorted, once for each such item (struct
- * lb_key). 0 or LB_E_MEMORY. */
-int lb_limits_open(const struct lb_case *c, const struct lb_limit *limit,
-                   struct lb_array *ret_open);
+ * lb_key). */
+void lb_limits_open(const struct lb_case *c, const struct lb_limit *limit,
+                    struct lb_array *ret_open);
 
 /* --- the limits: a file each --- */
 

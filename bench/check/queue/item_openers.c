@@ -23,16 +23,15 @@ static bool makes_busy(const struct lb_spec_op *op)
 }
 
 /* The times between the gaps, in order. */
-static int find_busy(struct lb_item_ops *ops)
+static void find_busy(struct lb_item_ops *ops)
 {
     ops->busy.n = 0;
     for (uint32_t i = 0; i < ops->array.n; i++) {
         const struct lb_spec_op *op = lb_item_op(ops, i);
-        struct busy *slot = makes_busy(op) ? lb_array_push(&ops->busy, sizeof *slot) : NULL;
-        if (makes_busy(op) && slot == NULL)
-            return lb_out_of_memory(ops->c);
-        if (slot != NULL)
-            *slot = (struct busy){op->low, op->high};
+        if (!makes_busy(op))
+            continue;
+        struct busy *slot = lb_array_push(&ops->busy, sizeof *slot);
+        *slot = (struct busy){op->low, op->high};
     }
     struct busy *all = ops->busy.items;
     size_t n = 0;
@@ -44,7 +43,6 @@ static int find_busy(struct lb_item_ops *ops)
         else
             all[n++] = all[i];
     ops->busy.n = n;
-    return 0;
 }
 
 /* How many busy times began by a time. */
@@ -77,17 +75,17 @@ static bool is_twin(const struct lb_item_ops *ops, const struct lb_moment *m)
     return !m->is_certain || lb_slack(ops->c, m->log) == 0;
 }
 
-static int add_opener(struct lb_item_ops *ops, const struct lb_moment *m, uint8_t to)
+static void add_opener(struct lb_item_ops *ops, const struct lb_moment *m, uint8_t to)
 {
-    return lb_item_ops_push(ops, &(struct lb_spec_op){.low = m->low,
-                                                      .high = m->high,
-                                                      .log = m->log,
-                                                      .position = m->position,
-                                                      .about = LB_NONE,
-                                                      .kind = LB_ITEM_OPEN,
-                                                      .to = to,
-                                                      .twin = is_twin(ops, m) ? to : 0,
-                                                      .must = m->is_certain});
+    lb_item_ops_push(ops, &(struct lb_spec_op){.low = m->low,
+                                               .high = m->high,
+                                               .log = m->log,
+                                               .position = m->position,
+                                               .about = LB_NONE,
+                                               .kind = LB_ITEM_OPEN,
+                                               .to = to,
+                                               .twin = is_twin(ops, m) ? to : 0,
+                                               .must = m->is_certain});
 }
 
 /* The next moment that may have to be kept, if one in the gap was. Those that end in the gap, and
@@ -103,14 +101,13 @@ static const struct lb_moment *next_of(const struct lb_item_ops *ops, const stru
                            gap < ops->busy.n ? all[gap].low : LB_NEVER, &end);
 }
 
-static int add_openers_of(struct lb_item_ops *ops, int kind, uint32_t class_no, uint64_t most)
+static void add_openers_of(struct lb_item_ops *ops, int kind, uint32_t class_no, uint64_t most)
 {
     uint8_t to = kind == LB_OP_RESET_ALL ? LB_ITEM_DONE : LB_ITEM_FAILED;
     const struct lb_moment *end, *m = lb_openers_from(ops->world, kind, class_no, ops->first, &end);
     size_t kept = SIZE_MAX;
-    int rc = 0;
     while (m != NULL && m < end && m->op == kind && m->class_no == class_no &&
-           m->least <= ops->last && ops->array.n <= most && rc == 0) {
+           m->least <= ops->last && ops->array.n <= most) {
         size_t gap = busy_until(ops, m->low);
         bool is_in_gap = !ops->c->model->plain && is_inside(ops, m, gap);
         if (is_in_gap && gap == kept) {
@@ -119,22 +116,19 @@ static int add_openers_of(struct lb_item_ops *ops, int kind, uint32_t class_no, 
         }
         kept = is_in_gap ? gap : kept;
         if (m->low <= ops->last)
-            rc = add_opener(ops, m, to);
+            add_opener(ops, m, to);
         m++;
     }
-    return rc;
 }
 
-int lb_item_ops_add_openers(struct lb_item_ops *ops, uint64_t most)
+void lb_item_ops_add_openers(struct lb_item_ops *ops, uint64_t most)
 {
     size_t n = ops->array.n;
-    int rc = find_busy(ops);
-    for (uint32_t i = 0; i < ops->n_classes && rc == 0; i++) {
-        rc = add_openers_of(ops, LB_OP_RESET_ALL, ops->classes[i], most);
-        if (rc == 0)
-            rc = add_openers_of(ops, LB_OP_CLEAR_ALL, ops->classes[i], most);
+    find_busy(ops);
+    for (uint32_t i = 0; i < ops->n_classes; i++) {
+        add_openers_of(ops, LB_OP_RESET_ALL, ops->classes[i], most);
+        add_openers_of(ops, LB_OP_CLEAR_ALL, ops->classes[i], most);
     }
     if (ops->n_classes > 1 && ops->array.n > n)
         ops->doubt = "an item was moved to another class";
-    return rc;
 }

@@ -36,17 +36,17 @@ static uint32_t next_number(const struct lb_item_ops *ops)
 
 /* --- what ends a claim --- */
 
-static int add_expiry(const struct follow *f, uint64_t low)
+static void add_expiry(const struct follow *f, uint64_t low)
 {
     if (f->claim->lease_ms == 0 || f->ops->purpose == LB_FOR_EXECUTIONS)
-        return 0;
-    return lb_item_ops_push(f->ops, &(struct lb_spec_op){.low = lb_max_u64(low, f->claim->low),
-                                                         .high = LB_NEVER,
-                                                         .log = LB_NONE,
-                                                         .about = f->number,
-                                                         .last = f->renewed,
-                                                         .arg = f->renewed,
-                                                         .kind = LB_ITEM_EXPIRE});
+        return;
+    lb_item_ops_push(f->ops, &(struct lb_spec_op){.low = lb_max_u64(low, f->claim->low),
+                                                  .high = LB_NEVER,
+                                                  .log = LB_NONE,
+                                                  .about = f->number,
+                                                  .last = f->renewed,
+                                                  .arg = f->renewed,
+                                                  .kind = LB_ITEM_EXPIRE});
 }
 
 /* The loss of a claim's worker, from low on: of the claim, and of its renewals up to a limit. */
@@ -56,21 +56,20 @@ struct loss {
     uint32_t limit;
 };
 
-static int add_loss(const struct follow *f, const struct loss *loss)
+static void add_loss(const struct follow *f, const struct loss *loss)
 {
     uint32_t last = 0;
     for (uint32_t i = f->number + 1; i < f->ops->array.n && i < loss->limit; i++)
         last = lb_item_op(f->ops, i)->kind == LB_ITEM_RENEW ? i + 1 : last;
-    return lb_item_ops_push(f->ops,
-                            &(struct lb_spec_op){.low = lb_max_u64(loss->low, f->claim->low),
-                                                 .high = LB_NEVER,
-                                                 .log = loss->log,
-                                                 .position = loss->position,
-                                                 .about = f->number,
-                                                 .last = last,
-                                                 .arg = loss->limit,
-                                                 .kind = LB_ITEM_LOSE,
-                                                 .repeats = true});
+    lb_item_ops_push(f->ops, &(struct lb_spec_op){.low = lb_max_u64(loss->low, f->claim->low),
+                                                  .high = LB_NEVER,
+                                                  .log = loss->log,
+                                                  .position = loss->position,
+                                                  .about = f->number,
+                                                  .last = last,
+                                                  .arg = loss->limit,
+                                                  .kind = LB_ITEM_LOSE,
+                                                  .repeats = true});
 }
 
 /* The last renewal of the claim, plus 1, that can be of the session that was lost: none that was
@@ -125,37 +124,33 @@ static size_t first_info(const struct lb_case *c, const struct lb_item_record *c
 }
 
 /* Of several losses with one limit the first is enough. */
-static int add_infos(const struct follow *f)
+static void add_infos(const struct follow *f)
 {
     const struct lb_case *c = f->ops->c;
     const struct lb_info *infos = c->infos.items;
     bool is_any = false;
     uint32_t limit = 0;
-    int rc = 0;
-    for (size_t i = first_info(c, f->claim);
-         i < c->infos.n && infos[i].log == f->claim->log && rc == 0; i++) {
+    for (size_t i = first_info(c, f->claim); i < c->infos.n && infos[i].log == f->claim->log; i++) {
         uint32_t mine = limit_of(f, true, infos[i].event, 0);
         if (is_own_end(f, i) || (is_any && mine <= limit))
             continue;
         is_any = true;
         limit = mine;
-        rc = add_loss(f, &(struct loss){.low = infos[i].low,
-                                        .log = infos[i].log,
-                                        .position = infos[i].event,
-                                        .limit = mine});
+        add_loss(f, &(struct loss){.low = infos[i].low,
+                                   .log = infos[i].log,
+                                   .position = infos[i].event,
+                                   .limit = mine});
         if (mine == LB_NONE)
             break;
     }
-    return rc;
 }
 
-static int add_session_ends(const struct follow *f)
+static void add_session_ends(const struct follow *f)
 {
     const struct lb_case *c = f->ops->c;
     const struct lb_session_end *ends = f->ops->world->session_ends.items;
     size_t low = 0, high = f->ops->world->session_ends.n, n = high;
     struct loss kept[2] = {{.low = LB_NEVER}, {.low = LB_NEVER}}; /* by others' notes, by its own */
-    int rc = 0;
     /* From the first end of the session since the invoke of the claim on: its answer may have been
      * on its way when another log noted the end. */
     while (low < high) {
@@ -166,7 +161,7 @@ static int add_session_ends(const struct follow *f)
         else
             high = middle;
     }
-    for (; low < n && ends[low].log == f->claim->log && rc == 0; low++) {
+    for (; low < n && ends[low].log == f->claim->log; low++) {
         bool is_own = ends[low].event != LB_NONE;
         struct loss loss = {.low = ends[low].low,
                             .log = is_own ? f->claim->log : LB_NONE,
@@ -176,35 +171,33 @@ static int add_session_ends(const struct follow *f)
             (kept[is_own].low <= loss.low && loss.limit <= kept[is_own].limit))
             continue;
         kept[is_own] = loss;
-        rc = add_loss(f, &loss);
+        add_loss(f, &loss);
     }
     /* In a history that was cut, the note of its session's end may be missing. */
-    if (rc == 0 && c->known_ns != LB_NEVER && c->logs[f->claim->log].unnoted != LB_NEVER)
-        rc = add_loss(f, &(struct loss){.low = c->logs[f->claim->log].unnoted,
-                                        .log = LB_NONE,
-                                        .limit = LB_NONE});
-    return rc;
+    if (c->known_ns != LB_NEVER && c->logs[f->claim->log].unnoted != LB_NEVER)
+        add_loss(f, &(struct loss){
+                        .low = c->logs[f->claim->log].unnoted, .log = LB_NONE, .limit = LB_NONE});
 }
 
 /* Once all events of the claim's worker up to its next claim are known. */
-static int add_losses(const struct follow *f)
+static void add_losses(const struct follow *f)
 {
     const struct lb_case *c = f->ops->c;
     bool is_final = f->claim != NULL && (f->claim->flags & LB_EVF_FINAL) != 0;
-    int rc = 0;
     if (f->claim == NULL)
-        return 0;
+        return;
     if (c->known_ns != LB_NEVER)
-        rc = add_loss(f, &(struct loss){.low = c->known_ns, .log = LB_NONE, .limit = LB_NONE});
-    if (is_final || f->ops->purpose == LB_FOR_EXECUTIONS || rc != 0)
-        return rc;
-    rc = add_infos(f);
-    return rc == 0 && (f->claim->flags & LB_EVF_COMMITTED) == 0 ? add_session_ends(f) : rc;
+        add_loss(f, &(struct loss){.low = c->known_ns, .log = LB_NONE, .limit = LB_NONE});
+    if (is_final || f->ops->purpose == LB_FOR_EXECUTIONS)
+        return;
+    add_infos(f);
+    if ((f->claim->flags & LB_EVF_COMMITTED) == 0)
+        add_session_ends(f);
 }
 
 /* --- one event --- */
 
-static int add_claim(struct follow *f, size_t place)
+static void add_claim(struct follow *f, size_t place)
 {
     const struct lb_item_record *e = f->records[place];
     struct lb_item_ops *ops = f->ops;
@@ -219,44 +212,46 @@ static int add_claim(struct follow *f, size_t place)
     ops->first = lb_min_u64(ops->first, e->low);
     ops->gone = lb_min_u64(ops->gone, ops->c->logs[e->log].gone_ns);
     ops->last = lb_max_u64(ops->last, e->high);
-    int rc = lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
-                                                        .high = e->high,
-                                                        .log = e->log,
-                                                        .position = e->event,
-                                                        .about = LB_NONE,
-                                                        .kind = LB_ITEM_CLAIM,
-                                                        .rank = 1,
-                                                        .must = true,
-                                                        .detail = e});
-    return rc == 0 ? add_expiry(f, f->expiry) : rc;
+    lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
+                                               .high = e->high,
+                                               .log = e->log,
+                                               .position = e->event,
+                                               .about = LB_NONE,
+                                               .kind = LB_ITEM_CLAIM,
+                                               .rank = 1,
+                                               .must = true,
+                                               .detail = e});
+    add_expiry(f, f->expiry);
 }
 
-static int add_renewal(struct follow *f, const struct lb_item_record *e)
+static void add_renewal(struct follow *f, const struct lb_item_record *e)
 {
     bool is_told = e->lease_ms > 0;
     if (f->claim == NULL || f->is_ended || f->ops->purpose == LB_FOR_EXECUTIONS)
-        return 0;
-    if (e->type != LB_EV_OK) /* it may have made the lease shorter, as far as it says */
-        return add_expiry(f, is_told ? lb_lease_low(f->ops->c, e->low, e->lease_ms) : e->low);
+        return;
     uint64_t low = is_told ? lb_lease_low(f->ops->c, e->low, e->lease_ms) : e->low;
+    if (e->type != LB_EV_OK) { /* it may have made the lease shorter, as far as it says */
+        add_expiry(f, low);
+        return;
+    }
     uint32_t number = next_number(f->ops);
     f->expiry = is_told ? low : lb_max_u64(low, f->expiry);
     f->renewed = number + 1;
     if (is_told && !f->is_closed)
         f->aged = number + 1;
     f->ops->last = lb_max_u64(f->ops->last, e->high);
-    int rc = lb_item_ops_push(
-        f->ops, &(struct lb_spec_op){.low = e->low,
-                                     .high = e->high,
-                                     .log = e->log,
-                                     .position = e->event,
-                                     .about = f->number,
-                                     .arg = f->aged,
-                                     .kind = f->is_closed ? LB_ITEM_KEEP : LB_ITEM_RENEW,
-                                     .rank = 1,
-                                     .must = true,
-                                     .detail = e});
-    return rc == 0 ? add_expiry(f, f->expiry) : rc;
+    lb_item_ops_push(f->ops,
+                     &(struct lb_spec_op){.low = e->low,
+                                          .high = e->high,
+                                          .log = e->log,
+                                          .position = e->event,
+                                          .about = f->number,
+                                          .arg = f->aged,
+                                          .kind = f->is_closed ? LB_ITEM_KEEP : LB_ITEM_RENEW,
+                                          .rank = 1,
+                                          .must = true,
+                                          .detail = e});
+    add_expiry(f, f->expiry);
 }
 
 static uint8_t phase_after(int op)
@@ -264,7 +259,7 @@ static uint8_t phase_after(int op)
     return op == LB_OP_FREE ? LB_ITEM_WAITING : op == LB_OP_ERROR ? LB_ITEM_FAILED : LB_ITEM_DONE;
 }
 
-static int add_end(struct follow *f, const struct lb_item_record *e, bool is_shared)
+static void add_end(struct follow *f, const struct lb_item_record *e, bool is_shared)
 {
     struct lb_item_ops *ops = f->ops;
     bool is_bound = f->claim != NULL && !f->is_ended, is_certain = lb_item_certain(e);
@@ -272,7 +267,7 @@ static int add_end(struct follow *f, const struct lb_item_record *e, bool is_sha
     uint64_t period = e->op == LB_OP_COMPLETE ? ops->c->model->period_ns : 0;
     uint32_t number = next_number(ops), arg = is_shared || !is_bound ? LB_ITEM_END_SHARED : 0;
     if (is_once && !is_bound)
-        return 0;
+        return;
     if (is_bound && e->type == LB_EV_INFO && !is_once && (f->claim->flags & LB_EVF_FINAL) == 0)
         arg |= LB_ITEM_END_LETS_GO;
     if (period > 0)
@@ -284,39 +279,38 @@ static int add_end(struct follow *f, const struct lb_item_record *e, bool is_sha
     if (e->high != LB_NEVER)
         ops->last = lb_max_u64(ops->last, e->high);
     bool is_spare = period == 0 && !is_once && ops->purpose == LB_FOR_ITEM;
-    int rc =
-        lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
-                                                   .high = e->high,
-                                                   .log = e->log,
-                                                   .position = e->event,
-                                                   .about = is_bound ? f->number : LB_NONE,
-                                                   .arg = arg,
-                                                   .kind = LB_ITEM_END,
-                                                   .to = phase_after(e->op),
-                                                   .spare = is_spare ? phase_after(e->op) + 1 : 0,
-                                                   .must = is_bound && is_certain,
-                                                   .detail = e});
-    if (rc != 0 || period == 0)
-        return rc;
-    return lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low + period,
-                                                      .high = LB_NEVER,
-                                                      .log = LB_NONE,
-                                                      .about = number,
-                                                      .kind = LB_ITEM_DUE});
+    lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
+                                               .high = e->high,
+                                               .log = e->log,
+                                               .position = e->event,
+                                               .about = is_bound ? f->number : LB_NONE,
+                                               .arg = arg,
+                                               .kind = LB_ITEM_END,
+                                               .to = phase_after(e->op),
+                                               .spare = is_spare ? phase_after(e->op) + 1 : 0,
+                                               .must = is_bound && is_certain,
+                                               .detail = e});
+    if (period == 0)
+        return;
+    lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low + period,
+                                               .high = LB_NEVER,
+                                               .log = LB_NONE,
+                                               .about = number,
+                                               .kind = LB_ITEM_DUE});
 }
 
-static int add_clear(struct lb_item_ops *ops, const struct lb_item_record *e)
+static void add_clear(struct lb_item_ops *ops, const struct lb_item_record *e)
 {
-    return lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
-                                                      .high = e->high,
-                                                      .log = e->log,
-                                                      .position = e->event,
-                                                      .about = LB_NONE,
-                                                      .kind = LB_ITEM_OPEN,
-                                                      .to = LB_ITEM_FAILED,
-                                                      .twin = LB_ITEM_FAILED,
-                                                      .must = e->type == LB_EV_OK,
-                                                      .detail = e});
+    lb_item_ops_push(ops, &(struct lb_spec_op){.low = e->low,
+                                               .high = e->high,
+                                               .log = e->log,
+                                               .position = e->event,
+                                               .about = LB_NONE,
+                                               .kind = LB_ITEM_OPEN,
+                                               .to = LB_ITEM_FAILED,
+                                               .twin = LB_ITEM_FAILED,
+                                               .must = e->type == LB_EV_OK,
+                                               .detail = e});
 }
 
 void lb_item_ops_clear(struct lb_item_ops *ops)
@@ -340,35 +334,32 @@ static void add_class(struct lb_item_ops *ops, uint32_t class_no)
     ops->n_classes = i == ops->n_classes ? i + 1 : ops->n_classes;
 }
 
-int lb_item_ops_add(struct lb_item_ops *ops, const struct lb_item_record *const *records, size_t n)
+void lb_item_ops_add(struct lb_item_ops *ops, const struct lb_item_record *const *records, size_t n)
 {
     struct follow f = {.ops = ops, .records = records, .n = n};
     size_t n_claims = 0;
-    int rc = 0;
     for (size_t i = 0; i < n; i++) {
         n_claims += records[i]->op == LB_OP_ITEM;
         add_class(ops, records[i]->class_no);
     }
-    for (size_t i = 0; i < n && rc == 0; i++) {
+    for (size_t i = 0; i < n; i++) {
         const struct lb_item_record *e = records[i];
         if (i > 0 && records[i - 1]->log != e->log) {
-            rc = add_losses(&f);
+            add_losses(&f);
             f.claim = NULL;
         }
-        if (rc == 0 && e->op == LB_OP_ITEM)
-            rc = add_losses(&f);
-        if (rc != 0)
-            return rc;
-        if (e->op == LB_OP_ITEM)
-            rc = add_claim(&f, i);
-        else if (e->op == LB_OP_RENEW_ITEM)
-            rc = add_renewal(&f, e);
-        else if (lb_item_closes(e->op))
-            rc = add_end(&f, e, n_claims > 1);
-        else if (ops->purpose != LB_FOR_GROUP)
-            rc = add_clear(ops, e);
+        if (e->op == LB_OP_ITEM) {
+            add_losses(&f);
+            add_claim(&f, i);
+        } else if (e->op == LB_OP_RENEW_ITEM) {
+            add_renewal(&f, e);
+        } else if (lb_item_closes(e->op)) {
+            add_end(&f, e, n_claims > 1);
+        } else if (ops->purpose != LB_FOR_GROUP) {
+            add_clear(ops, e);
+        }
     }
-    return rc == 0 ? add_losses(&f) : rc;
+    add_losses(&f);
 }
 
 /* --- operations on all items --- */
@@ -425,67 +416,62 @@ static uint64_t recovers_from(const struct lb_item_ops *ops, const struct lb_mom
     return recovery->high < from ? LB_NEVER : lb_max_u64(from, recovery->low);
 }
 
-static int add_recoveries(struct lb_item_ops *ops, uint64_t most, bool *ret_asks_age)
+static void add_recoveries(struct lb_item_ops *ops, uint64_t most, bool *ret_asks_age)
 {
     const struct lb_moment *end,
         *m = lb_openers_from(ops->world, LB_OP_RECOVER, 0, ops->first, &end);
-    int rc = 0;
     for (; m != NULL && m < end && m->op == LB_OP_RECOVER && m->least <= ops->last &&
-           ops->array.n <= most && rc == 0;
+           ops->array.n <= most;
          m++) {
         uint64_t low = recovers_from(ops, m);
         if (low > ops->last)
             continue;
         *ret_asks_age = *ret_asks_age || m->age_ms > 0;
-        rc = lb_item_ops_push(ops, &(struct lb_spec_op){.low = low,
-                                                        .high = m->high,
-                                                        .log = m->log,
-                                                        .position = m->position,
-                                                        .about = LB_NONE,
-                                                        .kind = LB_ITEM_RECOVER,
-                                                        .detail = m});
+        lb_item_ops_push(ops, &(struct lb_spec_op){.low = low,
+                                                   .high = m->high,
+                                                   .log = m->log,
+                                                   .position = m->position,
+                                                   .about = LB_NONE,
+                                                   .kind = LB_ITEM_RECOVER,
+                                                   .detail = m});
     }
-    return rc;
 }
 
-static int add_beat(struct lb_item_ops *ops, uint32_t worker, uint64_t low, uint64_t high,
-                    uint32_t arg)
+static void add_beat(struct lb_item_ops *ops, uint32_t worker, uint64_t low, uint64_t high,
+                     uint32_t arg)
 {
-    return lb_item_ops_push(ops, &(struct lb_spec_op){.low = low,
-                                                      .high = high,
-                                                      .log = LB_NONE,
-                                                      .about = LB_NONE,
-                                                      .arg = arg,
-                                                      .kind = LB_ITEM_BEAT,
-                                                      .to = (uint8_t)worker,
-                                                      .must = high != LB_NEVER});
+    lb_item_ops_push(ops, &(struct lb_spec_op){.low = low,
+                                               .high = high,
+                                               .log = LB_NONE,
+                                               .about = LB_NONE,
+                                               .arg = arg,
+                                               .kind = LB_ITEM_BEAT,
+                                               .to = (uint8_t)worker,
+                                               .must = high != LB_NEVER});
 }
 
 /* The beats of one worker's process that can matter to its claims. first: the invoke of the first
  * claim. Of beats that were under way at one time any may have come last. */
-static int add_beats_of(struct lb_item_ops *ops, uint32_t worker, uint64_t first)
+static void add_beats_of(struct lb_item_ops *ops, uint32_t worker, uint64_t first)
 {
     const struct lb_case *c = ops->c;
     const struct lb_beat *beats = c->beats.items;
     uint32_t log = ops->beaters[worker];
     size_t i = lb_beats_from(c, log, first);
-    int rc = 0;
     for (uint64_t last = 0; i > 0 && beats[i - 1].log == log && beats[i - 1].high >= last;
          last = lb_max_u64(last, beats[i].low))
         i--;
-    for (; i < c->beats.n && beats[i].log == log && beats[i].low <= ops->last && rc == 0; i++)
-        rc = add_beat(ops, worker, beats[i].low, beats[i].high, (uint32_t)i + 1);
-    if (rc == 0 && c->logs[log].has_unsure_beat)
-        rc = add_beat(ops, worker, c->logs[log].unsure_beat, LB_NEVER, LB_ITEM_BEAT_UNSURE);
-    return rc;
+    for (; i < c->beats.n && beats[i].log == log && beats[i].low <= ops->last; i++)
+        add_beat(ops, worker, beats[i].low, beats[i].high, (uint32_t)i + 1);
+    if (c->logs[log].has_unsure_beat)
+        add_beat(ops, worker, c->logs[log].unsure_beat, LB_NEVER, LB_ITEM_BEAT_UNSURE);
 }
 
 /* Of all workers that claimed and whose processes beat. */
-static int add_beats(struct lb_item_ops *ops)
+static void add_beats(struct lb_item_ops *ops)
 {
     const struct lb_case *c = ops->c;
     uint64_t first[LB_ITEM_BEATERS];
-    int rc = 0;
     for (size_t i = 0; i < ops->array.n; i++) {
         struct lb_spec_op *op = (struct lb_spec_op *)ops->array.items + i;
         uint32_t k = 0;
@@ -496,7 +482,7 @@ static int add_beats(struct lb_item_ops *ops)
             k++;
         if (k == LB_ITEM_BEATERS) {
             ops->doubt = "too many workers whose processes beat had an item";
-            return 0;
+            return;
         }
         if (k == ops->n_beaters)
             first[ops->n_beaters++] = op->low;
@@ -504,9 +490,8 @@ static int add_beats(struct lb_item_ops *ops)
         first[k] = lb_min_u64(first[k], op->low);
         op->to = (uint8_t)(k + 1);
     }
-    for (uint32_t k = 0; k < ops->n_beaters && rc == 0; k++)
-        rc = add_beats_of(ops, k, first[k]);
-    return rc;
+    for (uint32_t k = 0; k < ops->n_beaters; k++)
+        add_beats_of(ops, k, first[k]);
 }
 
 /* A reset that finds nothing to open may as well do so later, unless its item can be done, or fail,
@@ -522,35 +507,35 @@ static void let_openers_wait(struct lb_item_ops *ops)
         all[i].waits = all[i].kind == LB_ITEM_OPEN;
 }
 
-int lb_item_ops_finish(struct lb_item_ops *ops, uint64_t most)
+void lb_item_ops_finish(struct lb_item_ops *ops, uint64_t most)
 {
     bool asks_age = false;
-    int rc = ops->purpose != LB_FOR_GROUP ? lb_item_ops_add_openers(ops, most) : 0;
-    if (rc == 0 && ops->purpose != LB_FOR_EXECUTIONS)
-        rc = add_recoveries(ops, most, &asks_age);
-    if (rc == 0 && asks_age)
-        rc = add_beats(ops);
+    if (ops->purpose != LB_FOR_GROUP)
+        lb_item_ops_add_openers(ops, most);
+    if (ops->purpose != LB_FOR_EXECUTIONS)
+        add_recoveries(ops, most, &asks_age);
+    if (asks_age)
+        add_beats(ops);
     let_openers_wait(ops);
-    return rc;
 }
 
-int lb_item_ops_fill(struct lb_item_ops *ops, const struct lb_item_record *const *records, size_t n,
-                     uint64_t most)
+void lb_item_ops_fill(struct lb_item_ops *ops, const struct lb_item_record *const *records,
+                      size_t n, uint64_t most)
 {
     lb_item_ops_clear(ops);
-    int rc = lb_item_ops_add(ops, records, n);
-    return rc == 0 ? lb_item_ops_finish(ops, most) : rc;
+    lb_item_ops_add(ops, records, n);
+    lb_item_ops_finish(ops, most);
 }
 
-int lb_item_ops_search(struct lb_item_ops *ops, struct lb_search *search,
-                       const struct lb_automaton *automaton, const struct lb_item_model *model)
+void lb_item_ops_search(struct lb_item_ops *ops, struct lb_search *search,
+                        const struct lb_automaton *automaton, const struct lb_item_model *model)
 {
     struct lb_object object = {.automaton = automaton,
                                .ops = ops->array.items,
                                .n_ops = (uint32_t)ops->array.n,
                                .known_until = ops->c->known_ns,
                                .context = model};
-    return lb_search_run(search, &object) != 0 ? lb_out_of_memory(ops->c) : 0;
+    lb_search_run(search, &object);
 }
 
 /* --- of a break --- */

@@ -40,28 +40,27 @@ static inline const struct lb_item_record *lb_item_record_of(const struct lb_ite
 
 /* Removes all operations, and keeps the memory. */
 void lb_item_ops_clear(struct lb_item_ops *ops);
-/* Adds one item's operations; the records are in order of log and event. 0 or LB_E_MEMORY. */
-int lb_item_ops_add(struct lb_item_ops *ops, const struct lb_item_record *const *records, size_t n);
-static inline int lb_item_ops_push(struct lb_item_ops *ops, const struct lb_spec_op *op)
+/* Adds one item's operations; the records are in order of log and event. */
+void lb_item_ops_add(struct lb_item_ops *ops, const struct lb_item_record *const *records,
+                     size_t n);
+static inline void lb_item_ops_push(struct lb_item_ops *ops, const struct lb_spec_op *op)
 {
-    struct lb_spec_op *slot =
-        ops->array.n < LB_NONE ? lb_array_push(&ops->array, sizeof *slot) : NULL;
-    if (slot == NULL)
-        return lb_out_of_memory(ops->c);
+    if (ops->array.n >= LB_NONE) /* more than a number can name */
+        lb_memory_exhausted(ops->array.n * sizeof *op);
+    struct lb_spec_op *slot = lb_array_push(&ops->array, sizeof *slot);
     *slot = *op;
-    return 0;
 }
 /* Adds the resets and clears of all items that matter to this one: item_openers.c. */
-int lb_item_ops_add_openers(struct lb_item_ops *ops, uint64_t most);
+void lb_item_ops_add_openers(struct lb_item_ops *ops, uint64_t most);
 /* After the last item: adds the operations that concern all items, unless there are more than most:
  * then there is a doubt. */
-int lb_item_ops_finish(struct lb_item_ops *ops, uint64_t most);
+void lb_item_ops_finish(struct lb_item_ops *ops, uint64_t most);
 /* Clears, adds one item, and finishes. */
-int lb_item_ops_fill(struct lb_item_ops *ops, const struct lb_item_record *const *records, size_t n,
-                     uint64_t most);
+void lb_item_ops_fill(struct lb_item_ops *ops, const struct lb_item_record *const *records,
+                      size_t n, uint64_t most);
 /* The search for their orders; the model's context is the operations. */
-int lb_item_ops_search(struct lb_item_ops *ops, struct lb_search *search,
-                       const struct lb_automaton *automaton, const struct lb_item_model *model);
+void lb_item_ops_search(struct lb_item_ops *ops, struct lb_search *search,
+                        const struct lb_automaton *automaton, const struct lb_item_model *model);
 /* The claim that a claim or renewal collides with: the one that is given, or if that is
  * LB_SPEC_NONE the newest claim before it. */
 uint32_t lb_item_ops_claim_before(const struct lb_item_ops *ops, uint32_t number, uint32_t other);
@@ -70,8 +69,8 @@ uint64_t lb_item_ops_end(const struct lb_item_ops *ops, uint32_t number);
 /* The end by a worker that was not the owner, which a break speaks of. */
 uint32_t lb_item_ops_culprit(const struct lb_item_ops *ops, const struct lb_break *one);
 /* Counts an item of which a recovery, or the end of a lease, gave a claim to another worker,
- * although the first was alive and had not ended it: item_taken.c. 0 or LB_E_MEMORY. */
-int lb_item_ops_count_taken(const struct lb_item_ops *ops);
+ * although the first was alive and had not ended it: item_taken.c. */
+void lb_item_ops_count_taken(const struct lb_item_ops *ops);
 /* As in struct lb_item_model. */
 bool lb_item_ops_recovers(const struct lb_object *object, uint32_t recovery,
                           const struct lb_item_state *state, uint64_t now);

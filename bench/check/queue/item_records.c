@@ -10,20 +10,17 @@ bool lb_item_is_put_again(const struct lb_case *c, uint64_t id, size_t *next)
 }
 
 /* The records lie far apart in memory: they are fetched ahead. */
-int lb_item_gather(struct lb_case *c, size_t first, size_t n, struct lb_array *places)
+void lb_item_gather(const struct lb_case *c, size_t first, size_t n, struct lb_array *places)
 {
     enum { AHEAD = 16 };
     const struct lb_item_record *items = c->items.items;
     places->n = 0;
     for (size_t i = 0; i < n; i++) {
         const struct lb_item_record **slot = lb_array_push(places, sizeof *slot);
-        if (slot == NULL)
-            return lb_out_of_memory(c);
         if (first + i + AHEAD < c->items.n)
             __builtin_prefetch(&items[c->by_id[first + i + AHEAD].index]);
         *slot = &items[c->by_id[first + i].index];
     }
-    return 0;
 }
 
 struct lb_id *lb_item_id(const struct lb_case *c, uint64_t id, size_t *next)

@@ -41,23 +41,22 @@ static bool is_taken(const struct lb_item_ops *ops, uint32_t claim, uint64_t unt
     return expiry <= until || is_recovered(ops, record, renewal, until);
 }
 
-int lb_item_ops_count_taken(const struct lb_item_ops *ops)
+void lb_item_ops_count_taken(const struct lb_item_ops *ops)
 {
     struct lb_measures *measures = &ops->c->out->measures;
-    struct lb_key *keys = ops->n_claims > 1 ? malloc(ops->n_claims * sizeof *keys) : NULL;
     size_t n = 0;
     bool is_any = false;
     if (ops->n_claims < 2)
-        return 0;
-    for (uint32_t i = 0; i < ops->array.n && keys != NULL; i++)
+        return;
+    struct lb_key *keys = lb_malloc(ops->n_claims * sizeof *keys);
+    for (uint32_t i = 0; i < ops->array.n; i++)
         if (lb_item_op(ops, i)->kind == LB_ITEM_CLAIM)
             keys[n++] = (struct lb_key){.key = lb_item_op(ops, i)->high, .index = i};
-    int rc = keys == NULL || lb_sort(keys, n) != 0 ? lb_out_of_memory(ops->c) : 0;
-    for (size_t i = 0; i + 1 < n && rc == 0 && !is_any; i++)
+    lb_sort(keys, n);
+    for (size_t i = 0; i + 1 < n && !is_any; i++)
         is_any = lb_item_op(ops, keys[i].index)->log != lb_item_op(ops, keys[i + 1].index)->log &&
                  is_taken(ops, keys[i].index, keys[i + 1].key);
     measures->n_taken_items += is_any;
     measures->n_taken_claims += is_any ? n : 0;
     free(keys);
-    return rc;
 }

@@ -46,12 +46,10 @@ static uint32_t age_of(const struct lb_case *c, const struct lb_world_event *e)
     return c->model->takes_living ? 1 : c->model->takes_dead ? 0 : e->age_ms;
 }
 
-static int add_opener(struct lb_item_world *world, const struct lb_case *c,
-                      const struct lb_world_event *e)
+static void add_opener(struct lb_item_world *world, const struct lb_case *c,
+                       const struct lb_world_event *e)
 {
     struct lb_moment *slot = lb_array_push(&world->openers, sizeof *slot);
-    if (slot == NULL)
-        return LB_E_MEMORY;
     *slot = (struct lb_moment){.low = e->low,
                                .high = e->high,
                                .class_no = e->op == LB_OP_RECOVER ? 0 : e->target,
@@ -60,39 +58,35 @@ static int add_opener(struct lb_item_world *world, const struct lb_case *c,
                                .age_ms = age_of(c, e),
                                .op = e->op,
                                .is_certain = e->type == LB_EV_OK};
-    return 0;
 }
 
-static int add_world(struct lb_item_world *world, const struct lb_case *c,
-                     const struct lb_world_event *e)
+static void add_world(struct lb_item_world *world, const struct lb_case *c,
+                      const struct lb_world_event *e)
 {
     if (e->type == LB_EV_OK && e->high - e->low > world->longest)
         world->longest = e->high - e->low;
-    if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL || e->op == LB_OP_RECOVER)
-        return add_opener(world, c, e);
+    if (e->op == LB_OP_RESET_ALL || e->op == LB_OP_CLEAR_ALL || e->op == LB_OP_RECOVER) {
+        add_opener(world, c, e);
+        return;
+    }
     if (e->op != LB_OP_SESSION_END || e->target >= c->history->n_logs)
-        return 0;
+        return;
     struct lb_session_end *slot = lb_array_push(&world->session_ends, sizeof *slot);
-    if (slot == NULL)
-        return LB_E_MEMORY;
     *slot = (struct lb_session_end){.log = e->target,
                                     .event = e->log == e->target ? e->event : LB_NONE,
                                     .low = lb_world_session_end(c, e),
                                     .high = e->high};
-    return 0;
 }
 
-int lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
+void lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
 {
     const struct lb_world_event *events = c->world.items;
-    int rc = 0;
-    for (size_t i = 0; i < c->world.n && rc == 0; i++)
-        rc = add_world(world, c, &events[i]);
+    for (size_t i = 0; i < c->world.n; i++)
+        add_world(world, c, &events[i]);
     sort_openers(world);
     if (world->session_ends.n > 0)
         qsort(world->session_ends.items, world->session_ends.n, sizeof(struct lb_session_end),
               by_log);
-    return rc != 0 ? lb_out_of_memory(c) : 0;
 }
 
 void lb_item_world_release(struct lb_item_world *world)

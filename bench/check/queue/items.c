@@ -232,8 +232,8 @@ static void note_doubt(const struct judge *judge)
         c->doubt[LB_G_NO_DUPLICATE] = c->doubt[LB_G_OWNER_RELEASE] = c->doubt[LB_G_NO_LOSS] = doubt;
 }
 
-static int search_item(struct judge *judge, const struct lb_item_record *const *records, size_t n,
-                       struct lb_id *id)
+static void search_item(struct judge *judge, const struct lb_item_record *const *records, size_t n,
+                        struct lb_id *id)
 {
     bool is_once = judge->ops.purpose == LB_FOR_EXECUTIONS;
     judge->model = (struct lb_item_model){
@@ -246,11 +246,8 @@ static int search_item(struct judge *judge, const struct lb_item_record *const *
     };
     const struct lb_automaton automaton = lb_item_automaton(&judge->model);
     size_t n_breaks = 0;
-    int rc = lb_item_ops_fill(&judge->ops, records, n, judge->budget.ops);
-    if (rc == 0)
-        rc = lb_item_ops_search(&judge->ops, judge->search, &automaton, &judge->model);
-    if (rc != 0)
-        return rc;
+    lb_item_ops_fill(&judge->ops, records, n, judge->budget.ops);
+    lb_item_ops_search(&judge->ops, judge->search, &automaton, &judge->model);
     const struct lb_break *breaks = lb_search_breaks(judge->search, &n_breaks);
     for (size_t i = 0; i < n_breaks; i++)
         if (is_once)
@@ -258,27 +255,23 @@ static int search_item(struct judge *judge, const struct lb_item_record *const *
         else
             report_break(&judge->ops, &breaks[i], id);
     note_doubt(judge);
-    return 0;
 }
 
-static int judge_item(struct judge *judge, const struct lb_item_record *const *records, size_t n,
-                      struct lb_id *id)
+static void judge_item(struct judge *judge, const struct lb_item_record *const *records, size_t n,
+                       struct lb_id *id)
 {
     struct lb_case *c = judge->c;
-    int rc = 0;
     judge_strangers(c, records, n);
     if (lb_wants_attempts(c))
         lb_judge_attempts(&judge->ops, records, n);
     if (!c->model->plain && lb_item_is_single(records, n))
-        return 0;
+        return;
     judge->ops.purpose = LB_FOR_ITEM;
-    rc = search_item(judge, records, n, id);
-    if (rc == 0)
-        rc = lb_item_ops_count_taken(&judge->ops);
+    search_item(judge, records, n, id);
+    lb_item_ops_count_taken(&judge->ops);
     judge->ops.purpose = LB_FOR_EXECUTIONS;
-    if (rc == 0 && (c->model->claims & LB_G_BIT(LB_G_ONCE)) != 0)
-        rc = search_item(judge, records, n, id);
-    return rc;
+    if ((c->model->claims & LB_G_BIT(LB_G_ONCE)) != 0)
+        search_item(judge, records, n, id);
 }
 
 /* --- all items --- */
@@ -298,9 +291,8 @@ static int judge_all(struct judge *judge)
             rc = lb_case_goes_on(c);
         if (rc != 0 || lb_item_is_put_again(c, id, &next))
             continue;
-        rc = lb_item_gather(c, i, end - i, &places);
-        if (rc == 0)
-            rc = judge_item(judge, places.items, places.n, lb_item_id(c, id, &next_id));
+        lb_item_gather(c, i, end - i, &places);
+        judge_item(judge, places.items, places.n, lb_item_id(c, id, &next_id));
     }
     free(places.items);
     return rc;
@@ -314,15 +306,13 @@ static int judge_items(struct lb_case *c)
                           .budget = {.ops = (1 << 24) + 4 * c->history->n_events,
                                      .steps = (1 << 26) + 16 * c->history->n_events},
                           .ops = {.c = c, .world = &world}};
-    int rc = c->items.n > 0 ? lb_item_world_init(&world, c) : 0;
+    if (c->items.n > 0)
+        lb_item_world_init(&world, c);
     lb_beats_sort(c);
     judge.search = lb_search_open(&judge.budget);
-    if (rc == 0 && judge.search == NULL)
-        rc = lb_out_of_memory(c);
+    int rc = judge_all(&judge);
     if (rc == 0)
-        rc = judge_all(&judge);
-    if (rc == 0)
-        rc = lb_judge_limits(c, &judge.ops, judge.search, judge.budget.ops);
+        lb_judge_limits(c, &judge.ops, judge.search, judge.budget.ops);
     lb_search_close(judge.search);
     lb_item_world_release(&world);
     free(judge.ops.array.items);

@@ -31,7 +31,7 @@ struct lb_item_world {
     struct lb_array session_ends; /* struct lb_session_end */
     uint64_t longest;             /* of the openers that certainly took effect */
 };
-int lb_item_world_init(struct lb_item_world *world, struct lb_case *c);
+void lb_item_world_init(struct lb_item_world *world, struct lb_case *c);
 void lb_item_world_release(struct lb_item_world *world);
 /* The first opener that can take effect at a time or later; NULL. More follow up to the end, which
  * is stored. */
@@ -97,8 +97,8 @@ static inline bool lb_wants_attempts(const struct lb_case *c)
 struct lb_item_ops;
 struct lb_search;
 /* most: as in lb_item_ops_finish. */
-int lb_judge_limits(struct lb_case *c, struct lb_item_ops *ops, struct lb_search *search,
-                    uint64_t most);
+void lb_judge_limits(struct lb_case *c, struct lb_item_ops *ops, struct lb_search *search,
+                     uint64_t most);
 
 /* True if one worker alone touched the item, claimed it once, and did not free it: item_single.c.
  * The records are in order of log and event. */
@@ -110,7 +110,7 @@ bool lb_item_is_single(const struct lb_item_record *const *records, size_t n);
 bool lb_item_is_put_again(const struct lb_case *c, uint64_t id, size_t *next);
 /* The place of an id that was claimed, or NULL. Calls as above. */
 struct lb_id *lb_item_id(const struct lb_case *c, uint64_t id, size_t *next);
-/* Points to the n records of one id, which begin at a place of c->by_id. 0 or LB_E_MEMORY. */
-int lb_item_gather(struct lb_case *c, size_t first, size_t n, struct lb_array *places);
+/* Points to the n records of one id, which begin at a place of c->by_id. */
+void lb_item_gather(const struct lb_case *c, size_t first, size_t n, struct lb_array *places);
 
 #endif

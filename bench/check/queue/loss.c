@@ -150,13 +150,11 @@ struct waiting {
     struct lb_array open[LB_LIMITS]; /* struct lb_key: of items that may be in hand, sorted */
 };
 
-static int find_open(const struct lb_case *c, struct waiting *waiting)
+static void find_open(const struct lb_case *c, struct waiting *waiting)
 {
-    int rc = 0;
     waiting->n = lb_limits_of(c, waiting->limits);
-    for (size_t i = 0; i < waiting->n && rc == 0; i++)
-        rc = lb_limits_open(c, &waiting->limits[i], &waiting->open[i]);
-    return rc;
+    for (size_t i = 0; i < waiting->n; i++)
+        lb_limits_open(c, &waiting->limits[i], &waiting->open[i]);
 }
 
 /* Are as many items of its key in hand, perhaps, as the limit allows? One whose key is not known
@@ -204,28 +202,24 @@ struct missing {
     const struct lb_id *first;
 };
 
-static int add_missing(struct lb_case *c, struct lb_array *classes, const struct lb_id *id,
-                       uint64_t n)
+static void add_missing(struct lb_array *classes, const struct lb_id *id, uint64_t n)
 {
     struct missing *all = classes->items;
     for (size_t i = 0; i < classes->n; i++) {
         if (all[i].class_no != id->class_no)
             continue;
         all[i].n += n;
-        return 0;
+        return;
     }
     struct missing *one = lb_array_push(classes, sizeof *one);
-    if (one == NULL)
-        return lb_out_of_memory(c);
     *one = (struct missing){.class_no = id->class_no, .n = n, .first = id};
-    return 0;
 }
 
-static int find_missing(struct lb_case *c, struct lb_array *classes)
+static void find_missing(struct lb_case *c, struct lb_array *classes)
 {
     struct waiting waiting = {.n = 0};
-    int rc = find_open(c, &waiting) != 0 ? lb_out_of_memory(c) : 0;
-    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids && rc == 0; id++) {
+    find_open(c, &waiting);
+    for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
         bool is_unknown = !id->is_put && (c->history->truncated || /* its put may be missing */
                                           lb_settled_has(c->model->settled, id->id));
         if (id->is_claimed && !is_unknown && (!id->is_put || is_too_early(id)))
@@ -246,7 +240,8 @@ static int find_missing(struct lb_case *c, struct lb_array *classes)
             continue;
         }
         uint64_t n = count_missing(c, id, &waiting);
-        rc = n > 0 ? add_missing(c, classes, id, n) : 0;
+        if (n > 0)
+            add_missing(classes, id, n);
         if (n < id->n)
             c->doubt[LB_G_NO_LOSS] =
                 "an unclaimed item waits for its group or key: other items of it "
@@ -254,7 +249,6 @@ static int find_missing(struct lb_case *c, struct lb_array *classes)
     }
     for (size_t i = 0; i < LB_LIMITS; i++)
         free(waiting.open[i].items);
-    return rc;
 }
 
 /* So many items of the class may be in hands that are not known. */
@@ -273,9 +267,9 @@ static uint64_t count_excused(const struct lb_case *c, uint32_t class_no)
 static int judge_loss(struct lb_case *c)
 {
     struct lb_array classes = {0};
-    int rc = find_missing(c, &classes);
+    find_missing(c, &classes);
     const struct missing *all = classes.items;
-    for (size_t i = 0; i < classes.n && rc == 0 && c->is_drained; i++) {
+    for (size_t i = 0; i < classes.n && c->is_drained; i++) {
         uint64_t n_excused = count_excused(c, all[i].class_no);
         if (all[i].n > n_excused)
             report_lost(c, all[i].first, all[i].n - n_excused);
@@ -284,7 +278,7 @@ static int judge_loss(struct lb_case *c)
                                      "than it named, may have taken the unclaimed items";
     }
     free(classes.items);
-    return rc;
+    return 0;
 }
 
 static const char *cannot_say(const struct lb_case *c)

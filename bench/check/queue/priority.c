@@ -84,18 +84,15 @@ static int by_rank(const void *a, const void *b)
     return (one->id > other->id) - (one->id < other->id);
 }
 
-static int collect(const struct lb_case *c, struct lb_array *all)
+static void collect(const struct lb_case *c, struct lb_array *all)
 {
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
         for (uint32_t i = 0; i < id->n && id->is_put && !id->is_put_again; i++) {
             struct one *slot = lb_array_push(all, sizeof *slot);
-            if (slot == NULL)
-                return LB_E_MEMORY;
             *slot = one_of(c, id, id->id + i);
         }
     if (all->n > 0)
         qsort(all->items, all->n, sizeof(struct one), by_rank);
-    return 0;
 }
 
 /* --- violations --- */
@@ -148,39 +145,34 @@ static void report(const struct pass *pass, const struct one *claimed)
 /* --- a pass --- */
 
 /* Appends a block that begins no earlier than the last. */
-static int append(struct lb_array *blocks, const struct block *block)
+static void append(struct lb_array *blocks, const struct block *block)
 {
     struct block *last = blocks->n > 0 ? (struct block *)blocks->items + blocks->n - 1 : NULL;
     if (last != NULL && block->from < last->to) {
         last->to = block->to > last->to ? block->to : last->to;
-        return 0;
+        return;
     }
     last = lb_array_push(blocks, sizeof *last);
-    if (last == NULL)
-        return LB_E_MEMORY;
     *last = *block;
-    return 0;
 }
 
 /* Adds the intervals of the level to the blocks. */
-static int add_level(struct pass *pass)
+static void add_level(struct pass *pass)
 {
     const struct block *old = pass->blocks.items, *new = pass->level.items;
     size_t i = 0, k = 0;
-    int rc = 0;
     if (pass->level.n == 0)
-        return 0;
+        return;
     qsort(pass->level.items, pass->level.n, sizeof *new, lb_order_u64);
     pass->merged.n = 0;
-    while ((i < pass->blocks.n || k < pass->level.n) && rc == 0) {
+    while (i < pass->blocks.n || k < pass->level.n) {
         bool is_old = k == pass->level.n || (i < pass->blocks.n && old[i].from <= new[k].from);
-        rc = append(&pass->merged, is_old ? &old[i++] : &new[k++]);
+        append(&pass->merged, is_old ? &old[i++] : &new[k++]);
     }
     struct lb_array spare = pass->blocks;
     pass->blocks = pass->merged;
     pass->merged = spare;
     pass->level.n = 0;
-    return rc;
 }
 
 /* True if all the time from the first to the last is strictly inside of one block. */
@@ -202,7 +194,7 @@ static uint64_t untouched(const struct pass *pass, bool is_claimed)
     return time;
 }
 
-static int judge_one(struct pass *pass, struct one *one)
+static void judge_one(struct pass *pass, struct one *one)
 {
     uint64_t most = untouched(pass, one->id->is_claimed);
     one->to = one->end < most ? one->end : most;
@@ -213,43 +205,38 @@ static int judge_one(struct pass *pass, struct one *one)
             report(pass, one);
     }
     if (one->from >= one->to)
-        return 0;
+        return;
     struct block *block = lb_array_push(&pass->level, sizeof *block);
-    if (block == NULL)
-        return LB_E_MEMORY;
     *block = (struct block){one->from, one->to};
     if (pass->is_closed) {
         block->from -= block->from > 0;
         block->to += block->to < LB_NEVER;
     }
-    return 0;
 }
 
-/* Returns how many claims have no moment, or LB_E_MEMORY. */
-static int run_pass(struct pass *pass)
+/* Counts the claims that have no moment. */
+static void run_pass(struct pass *pass)
 {
-    int rc = 0;
     pass->n_found = 0;
-    for (size_t first = 0, end; first < pass->n && rc == 0; first = end) {
+    for (size_t first = 0, end; first < pass->n; first = end) {
         const struct one *begin = &pass->all[first];
         if (first == 0 || begin[-1].id->class_no != begin->id->class_no)
             pass->blocks.n = 0;
-        for (end = first; end < pass->n && pass->all[end].rank == begin->rank && rc == 0 &&
+        for (end = first; end < pass->n && pass->all[end].rank == begin->rank &&
                           pass->all[end].id->class_no == begin->id->class_no;
              end++)
             if (begin->rank != PRIORITY_UNKNOWN)
-                rc = judge_one(pass, &pass->all[end]);
-        rc = rc != 0 ? rc : add_level(pass);
+                judge_one(pass, &pass->all[end]);
+        add_level(pass);
     }
     free(pass->blocks.items);
     free(pass->level.items);
     free(pass->merged.items);
     pass->blocks = pass->level = pass->merged = (struct lb_array){0};
-    return rc;
 }
 
 /* How many claims took an item while a less urgent one waited: nothing else shows an order. */
-static int count_choices(struct pass *pass)
+static void count_choices(struct pass *pass)
 {
     pass->is_tried = true;
     for (size_t i = 0; i < pass->n; i++)
@@ -257,31 +244,31 @@ static int count_choices(struct pass *pass)
             pass->all[i].rank == PRIORITY_UNKNOWN ? PRIORITY_UNKNOWN : -pass->all[i].rank;
     if (pass->n > 0)
         qsort(pass->all, pass->n, sizeof *pass->all, by_rank);
-    return run_pass(pass);
+    run_pass(pass);
 }
 
 /* Without a violation for certain: is there one if nothing excuses it? */
-static int find_doubts(struct pass *pass)
+static void find_doubts(struct pass *pass)
 {
     struct lb_case *c = pass->c;
     bool is_unsure = false;
     pass->is_tried = true;
     pass->is_excused = false;
-    int rc = c->unknown.n > 0 ? run_pass(pass) : 0;
+    if (c->unknown.n > 0)
+        run_pass(pass);
     if (pass->n_found > 0)
         c->doubt[LB_G_PRIORITY] = "a claim of unknown outcome may have had the more urgent items";
-    if (rc != 0 || !c->has_queue_ties)
-        return rc;
+    if (!c->has_queue_ties)
+        return;
     /* A worker's own order within a tick can only add to these. */
     for (size_t i = 0; i < c->history->n_logs; i++)
         is_unsure = is_unsure || lb_slack(c, (uint32_t)i) > 0;
     pass->is_closed = true;
-    rc = run_pass(pass);
+    run_pass(pass);
     if (is_unsure || pass->n_found > 0)
         c->doubt[LB_G_PRIORITY] =
             "a worker put or claimed several items within a tick of the clock";
     pass->is_closed = false;
-    return rc;
 }
 
 static int judge(struct lb_case *c)
@@ -290,23 +277,20 @@ static int judge(struct lb_case *c)
     struct lb_finding *finding = lb_finding_of(c, LB_G_PRIORITY);
     if (c->model->priority == LB_PRIORITY_NONE || (c->model->claims & LB_G_BIT(LB_G_PRIORITY)) == 0)
         return 0;
-    int rc = collect(c, &all);
+    collect(c, &all);
     struct pass pass = {.c = c, .all = all.items, .n = all.n, .is_excused = true};
     for (size_t i = 0; i < pass.n; i++)
         if (pass.all[i].rank == PRIORITY_UNKNOWN)
             c->doubt[LB_G_PRIORITY] = "the history does not say the priority of each item";
-    if (rc == 0)
-        rc = run_pass(&pass);
+    run_pass(&pass);
     finding->n_tested = pass.n_found;
-    if (rc == 0 && pass.n_found == 0)
-        rc = find_doubts(&pass);
-    if (rc == 0) {
-        pass.is_excused = true;
-        rc = count_choices(&pass);
-    }
+    if (pass.n_found == 0)
+        find_doubts(&pass);
+    pass.is_excused = true;
+    count_choices(&pass);
     finding->n_tested += pass.n_found;
     free(all.items);
-    return rc == 0 ? 0 : lb_out_of_memory(c);
+    return 0;
 }
 
 static const char *cannot_say(const struct lb_case *c)

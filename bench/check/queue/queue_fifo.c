@@ -84,9 +84,9 @@ static void report(struct lb_case *c, const struct lb_id *a, const struct lb_id 
 
 /* Items that others overtook: the unclaimed ones, or all. Each comes with the first claimed one of
  * those put after it (extra), and the time of that claim (key). */
-static int collect_overtaken(struct lb_case *c, const struct lb_key *by_low,
-                             const struct lb_key *by_high, size_t n, bool all,
-                             struct lb_array *overtaken)
+static void collect_overtaken(struct lb_case *c, const struct lb_key *by_low,
+                              const struct lb_key *by_high, size_t n, bool all,
+                              struct lb_array *overtaken)
 {
     const struct lb_id *first = NULL; /* of those put so late, the one that was claimed first */
     size_t next = n;
@@ -100,28 +100,24 @@ static int collect_overtaken(struct lb_case *c, const struct lb_key *by_low,
         if (first == NULL || (a->is_claimed && !all) || claim_low(c, a) <= first->claim_high)
             continue;
         struct lb_key *key = lb_array_push(overtaken, sizeof *key);
-        if (key == NULL)
-            return lb_out_of_memory(c);
         *key = (struct lb_key){.key = first->claim_high,
                                .index = by_high[i].index,
                                .extra = (uint32_t)(first - c->ids)};
     }
-    return lb_sort(overtaken->items, overtaken->n) == 0 ? 0 : lb_out_of_memory(c);
+    lb_sort(overtaken->items, overtaken->n);
 }
 
 /* The claims of unknown outcome of a class, by invoke. */
-static int collect_unknown(struct lb_case *c, uint32_t class_no, struct lb_array *claims)
+static void collect_unknown(struct lb_case *c, uint32_t class_no, struct lb_array *claims)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
     for (size_t i = 0; i < c->unknown.n; i++) {
-        struct lb_key *key =
-            unknown[i].class_no == class_no ? lb_array_push(claims, sizeof *key) : NULL;
-        if (key != NULL)
-            *key = (struct lb_key){.key = unknown[i].low, .index = (uint32_t)i};
-        else if (unknown[i].class_no == class_no)
-            return lb_out_of_memory(c);
+        if (unknown[i].class_no != class_no)
+            continue;
+        struct lb_key *key = lb_array_push(claims, sizeof *key);
+        *key = (struct lb_key){.key = unknown[i].low, .index = (uint32_t)i};
     }
-    return lb_sort(claims->items, claims->n) == 0 ? 0 : lb_out_of_memory(c);
+    lb_sort(claims->items, claims->n);
 }
 
 /* How many items the claims that are known of so far can have taken: lent, or for good. */
@@ -164,24 +160,21 @@ static void excuse(struct lb_case *c, const struct lb_array *overtaken,
 }
 
 /* Judges unclaimed items; with claims of unknown outcome, all. */
-static int judge_overtaken(struct lb_case *c, const struct lb_key *by_low,
-                           const struct lb_key *by_high, size_t n, bool *accused)
+static void judge_overtaken(struct lb_case *c, const struct lb_key *by_low,
+                            const struct lb_key *by_high, size_t n, bool *accused)
 {
     struct lb_array overtaken = {0}, claims = {0};
-    int rc = collect_overtaken(c, by_low, by_high, n, accused != NULL, &overtaken);
-    if (rc == 0)
-        rc = collect_unknown(c, c->ids[by_low[0].index].class_no, &claims);
-    if (rc == 0)
-        excuse(c, &overtaken, &claims, accused);
+    collect_overtaken(c, by_low, by_high, n, accused != NULL, &overtaken);
+    collect_unknown(c, c->ids[by_low[0].index].class_no, &claims);
+    excuse(c, &overtaken, &claims, accused);
     free(claims.items);
     free(overtaken.items);
-    return rc;
 }
 
 /* by_low, by_high: ids of one class by the invoke and by the ok of their put. accused: of all ids,
  * those that no claim of unknown outcome excuses; NULL: no such claims. */
-static int judge_class(struct lb_case *c, const struct lb_key *by_low, const struct lb_key *by_high,
-                       size_t n, bool *accused)
+static void judge_class(struct lb_case *c, const struct lb_key *by_low,
+                        const struct lb_key *by_high, size_t n, bool *accused)
 {
     const struct lb_id *latest = NULL;
     uint64_t n_before = lb_finding_of(c, LB_G_FIFO)->n_violations;
@@ -189,8 +182,9 @@ static int judge_class(struct lb_case *c, const struct lb_key *by_low, const str
     bool all_claimed = true;
     for (size_t i = 0; i < n && all_claimed; i++)
         all_claimed = c->ids[by_low[i].index].is_claimed;
-    int rc = all_claimed && accused == NULL ? 0 : judge_overtaken(c, by_low, by_high, n, accused);
-    for (size_t i = 0; i < n && rc == 0; i++) {
+    if (!all_claimed || accused != NULL)
+        judge_overtaken(c, by_low, by_high, n, accused);
+    for (size_t i = 0; i < n; i++) {
         const struct lb_id *b = &c->ids[by_low[i].index];
         for (; next < n && put_high(&c->ids[by_high[next].index]) < b->put_low; next++) {
             const struct lb_id *a = &c->ids[by_high[next].index];
@@ -203,47 +197,45 @@ static int judge_class(struct lb_case *c, const struct lb_key *by_low, const str
     }
     bool is_found = lb_finding_of(c, LB_G_FIFO)->n_violations > n_before;
     /* In a cut history it is unknown which claim was the first. */
-    if (rc != 0 || is_found || !c->has_queue_ties || c->history->truncated)
-        return rc;
-    return lb_judge_queue_ties(c, by_low, n);
+    if (is_found || !c->has_queue_ties || c->history->truncated)
+        return;
+    lb_judge_queue_ties(c, by_low, n);
 }
 
 /* All ids that count, by class, in order of put.invoke and of put.ok. */
-static int judge_sorted(struct lb_case *c, size_t n_ids)
+static void judge_sorted(struct lb_case *c, size_t n_ids)
 {
-    struct lb_key *low = malloc((n_ids + 1) * sizeof *low);
-    struct lb_key *high = malloc((n_ids + 1) * sizeof *high);
-    bool *accused = c->unknown.n > 0 ? calloc(c->n_ids, sizeof *accused) : NULL;
-    int rc = low == NULL || high == NULL || (c->unknown.n > 0 && accused == NULL) ? LB_E_MEMORY : 0;
+    struct lb_key *low = lb_malloc((n_ids + 1) * sizeof *low);
+    struct lb_key *high = lb_malloc((n_ids + 1) * sizeof *high);
+    bool *accused = c->unknown.n > 0 ? lb_calloc(c->n_ids, sizeof *accused) : NULL;
     size_t n = 0;
-    for (size_t i = 0; i < c->n_ids && rc == 0; i++) {
+    for (size_t i = 0; i < c->n_ids; i++) {
         const struct lb_id *id = &c->ids[i];
         if (!counts(c, id))
             continue;
         low[n] = (struct lb_key){.key = id->put_low, .index = (uint32_t)i};
         high[n++] = (struct lb_key){.key = put_high(id), .index = (uint32_t)i};
     }
-    rc = rc != 0 || lb_sort(low, n) != 0 || lb_sort(high, n) != 0 ? LB_E_MEMORY : 0;
-    if (c->classes_differ && rc == 0) { /* stable: by time within each class */
+    lb_sort(low, n);
+    lb_sort(high, n);
+    if (c->classes_differ) { /* stable: by time within each class */
         for (size_t i = 0; i < n; i++) {
             low[i].key = c->ids[low[i].index].class_no;
             high[i].key = c->ids[high[i].index].class_no;
         }
-        rc = lb_sort(low, n) != 0 || lb_sort(high, n) != 0 ? LB_E_MEMORY : 0;
+        lb_sort(low, n);
+        lb_sort(high, n);
     }
-    if (rc != 0)
-        rc = lb_out_of_memory(c);
-    for (size_t i = 0; i < n && rc == 0;) {
+    for (size_t i = 0; i < n;) {
         size_t first = i;
         uint32_t class_no = c->ids[low[i].index].class_no;
         while (i < n && (!c->classes_differ || c->ids[low[i].index].class_no == class_no))
             i++;
-        rc = judge_class(c, low + first, high + first, i - first, accused);
+        judge_class(c, low + first, high + first, i - first, accused);
     }
     free(accused);
     free(low);
     free(high);
-    return rc;
 }
 
 /* --- without a sort --- */
@@ -261,14 +253,13 @@ static size_t slice_of(const struct slices *slices, uint64_t time_ns)
 }
 
 /* Room for every put.invoke and put.ok between from and to. */
-static int slices_init(struct slices *slices, uint64_t from, uint64_t to, size_t n)
+static void slices_init(struct slices *slices, uint64_t from, uint64_t to, size_t n)
 {
     *slices = (struct slices){.from = from};
     while ((to - from) >> slices->shift > n)
         slices->shift++;
     slices->n = slice_of(slices, to) + 1;
-    slices->latest = calloc(slices->n, sizeof *slices->latest);
-    return slices->latest == NULL ? LB_E_MEMORY : 0;
+    slices->latest = lb_calloc(slices->n, sizeof *slices->latest);
 }
 
 /* Items that are claimed before the latest of their slice, and which slices these are. */
@@ -296,9 +287,9 @@ static void fill_slices(const struct lb_case *c, struct slices *slices)
 }
 
 /* Equal times are no order: they may be one worker's, one after the other. Returns whether more can
- * be overtaken than suspects tell. 0, 1 or LB_E_MEMORY. */
-static int find_suspects(const struct lb_case *c, const struct slices *slices,
-                         struct suspects *suspects)
+ * be overtaken than suspects tell. */
+static bool find_suspects(const struct lb_case *c, const struct slices *slices,
+                          struct suspects *suspects)
 {
     enum { MOST = 256 };
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
@@ -308,14 +299,12 @@ static int find_suspects(const struct lb_case *c, const struct slices *slices,
         if (id->claim_high > slices->latest[slice])
             continue;
         if ((slice > 0 && id->claim_high <= slices->latest[slice - 1]) || suspects->ids.n == MOST)
-            return 1;
+            return true;
         const struct lb_id **slot = lb_array_push(&suspects->ids, sizeof *slot);
-        if (slot == NULL)
-            return LB_E_MEMORY;
         *slot = id;
         suspects->slices[slice / 64] |= UINT64_C(1) << slice % 64;
     }
-    return 0;
+    return false;
 }
 
 /* May one of them have overtaken another item? Then that was put in the same slice. */
@@ -333,19 +322,16 @@ static bool have_overtaken(const struct lb_case *c, const struct slices *slices,
     return false;
 }
 
-/* May an item have been overtaken? 0, 1 or LB_E_MEMORY. */
-static int is_suspect(const struct lb_case *c, struct slices *slices)
+/* May an item have been overtaken? */
+static bool is_suspect(const struct lb_case *c, struct slices *slices)
 {
-    struct suspects suspects = {.slices = calloc(slices->n / 64 + 1, sizeof *suspects.slices)};
-    if (suspects.slices == NULL)
-        return LB_E_MEMORY;
+    struct suspects suspects = {.slices = lb_calloc(slices->n / 64 + 1, sizeof *suspects.slices)};
     fill_slices(c, slices);
-    int rc = find_suspects(c, slices, &suspects);
-    if (rc == 0 && suspects.ids.n > 0)
-        rc = have_overtaken(c, slices, &suspects);
+    bool may_be = find_suspects(c, slices, &suspects) ||
+                  (suspects.ids.n > 0 && have_overtaken(c, slices, &suspects));
     free(suspects.ids.items);
     free(suspects.slices);
-    return rc;
+    return may_be;
 }
 
 static int judge_queue_fifo(struct lb_case *c)
@@ -368,14 +354,14 @@ static int judge_queue_fifo(struct lb_case *c)
     lb_finding_of(c, LB_G_FIFO)->n_tested = n_claimed;
     if (n == 0)
         return 0;
-    if (slices_init(&slices, from, to, n) != 0)
-        return lb_out_of_memory(c);
+    slices_init(&slices, from, to, n);
     bool is_unsure = false; /* times that were widened do not show a worker's own order */
     for (size_t i = 0; i < c->history->n_logs; i++)
         is_unsure = is_unsure || lb_slack(c, (uint32_t)i) > 0;
-    int rc = is_unsure ? 1 : is_suspect(c, &slices);
+    if (is_unsure || is_suspect(c, &slices))
+        judge_sorted(c, n);
     free(slices.latest);
-    return rc < 0 ? lb_out_of_memory(c) : rc > 0 ? judge_sorted(c, n) : 0;
+    return 0;
 }
 
 static const char *cannot_say(const struct lb_case *c)

@@ -114,17 +114,14 @@ static void order_release(struct order *o)
     free(o->group_of);
 }
 
-static int order_sort(const struct ties *t, struct order *o, int kind)
+static void order_sort(const struct ties *t, struct order *o, int kind)
 {
     size_t room = t->n + 1;
-    o->by_low = malloc(room * sizeof *o->by_low);
-    o->by_high = malloc(room * sizeof *o->by_high);
-    o->by_log = malloc(room * sizeof *o->by_log);
-    o->groups = malloc(room * sizeof *o->groups);
-    o->group_of = malloc(room * sizeof *o->group_of);
-    if (o->by_low == NULL || o->by_high == NULL || o->by_log == NULL || o->groups == NULL ||
-        o->group_of == NULL)
-        return LB_E_MEMORY;
+    o->by_low = lb_malloc(room * sizeof *o->by_low);
+    o->by_high = lb_malloc(room * sizeof *o->by_high);
+    o->by_log = lb_malloc(room * sizeof *o->by_log);
+    o->groups = lb_malloc(room * sizeof *o->groups);
+    o->group_of = lb_malloc(room * sizeof *o->group_of);
     for (uint32_t i = 0; i < t->n; i++) {
         const struct lb_id *id = id_of(t, i);
         uint64_t place = place_of(t, id, kind);
@@ -135,10 +132,9 @@ static int order_sort(const struct ties *t, struct order *o, int kind)
         if (place != LB_NEVER)
             o->by_log[o->n_by_log++] = (struct lb_key){.key = place, .index = i};
     }
-    return lb_sort(o->by_low, t->n) != 0 || lb_sort(o->by_high, t->n) != 0 ||
-                   lb_sort(o->by_log, o->n_by_log) != 0
-               ? LB_E_MEMORY
-               : 0;
+    lb_sort(o->by_low, t->n);
+    lb_sort(o->by_high, t->n);
+    lb_sort(o->by_log, o->n_by_log);
 }
 
 /* Makes groups of the operations. Do two of one worker share a tick? */
@@ -290,18 +286,16 @@ static void report(const struct ties *t)
 }
 
 /* Is there an order of all? *ret_tied: it was looked for. */
-static int find_order(struct ties *t, bool *ret_tied)
+static void find_order(struct ties *t, bool *ret_tied)
 {
-    int rc = t->n_met == NULL || t->is_taken == NULL || t->ready == NULL ? LB_E_MEMORY : 0;
     *ret_tied = false;
-    for (int kind = 0; kind < KINDS && rc == 0; kind++) {
-        rc = order_sort(t, &t->orders[kind], kind);
-        if (rc == 0 && order_group(t, &t->orders[kind], kind))
+    for (int kind = 0; kind < KINDS; kind++) {
+        order_sort(t, &t->orders[kind], kind);
+        if (order_group(t, &t->orders[kind], kind))
             *ret_tied = true;
     }
-    if (rc == 0 && *ret_tied)
+    if (*ret_tied)
         take_all(t);
-    return rc;
 }
 
 static void ties_release(struct ties *t)
@@ -313,24 +307,23 @@ static void ties_release(struct ties *t)
     free(t->ready);
 }
 
-static int judge(struct lb_case *c, const struct lb_key *keys, size_t n, bool taken, bool lent,
-                 bool *ret_found)
+static void judge(struct lb_case *c, const struct lb_key *keys, size_t n, bool taken, bool lent,
+                  bool *ret_found)
 {
     struct ties t = {.c = c,
                      .keys = keys,
                      .n = n,
                      .may_be_taken = taken,
                      .may_be_lent = lent,
-                     .n_met = calloc(n + 1, sizeof *t.n_met),
-                     .is_taken = calloc(n + 1, sizeof *t.is_taken),
-                     .ready = malloc((n + 1) * sizeof *t.ready)};
+                     .n_met = lb_calloc(n + 1, sizeof *t.n_met),
+                     .is_taken = lb_calloc(n + 1, sizeof *t.is_taken),
+                     .ready = lb_malloc((n + 1) * sizeof *t.ready)};
     bool is_tied;
-    int rc = find_order(&t, &is_tied);
-    *ret_found = rc != 0 || !is_tied || t.n_taken == n;
+    find_order(&t, &is_tied);
+    *ret_found = !is_tied || t.n_taken == n;
     if (!*ret_found && (taken || c->unknown.n == 0))
         report(&t);
     ties_release(&t);
-    return rc == 0 ? 0 : lb_out_of_memory(c);
 }
 
 static void doubt(struct lb_case *c, const char *why)
@@ -338,15 +331,15 @@ static void doubt(struct lb_case *c, const char *why)
     c->doubt[LB_G_FIFO] = why;
 }
 
-int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n)
+void lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n)
 {
     const struct lb_unknown_claim *unknown = c->unknown.items;
     bool found, lent = false;
-    int rc = judge(c, keys, n, false, false, &found);
+    judge(c, keys, n, false, false, &found);
     for (size_t i = 0; i < c->unknown.n; i++)
         lent = lent || !unknown[i].is_final;
-    if (rc == 0 && !found && c->unknown.n > 0) {
-        rc = judge(c, keys, n, true, lent, &found);
+    if (!found && c->unknown.n > 0) {
+        judge(c, keys, n, true, lent, &found);
         if (found)
             doubt(c, "within a tick of the clock, it is not known which items claims of unknown "
                      "outcome took");
@@ -355,5 +348,4 @@ int lb_judge_queue_ties(struct lb_case *c, const struct lb_key *keys, size_t n)
         if (c->ids[keys[i].index].is_claimed_again)
             doubt(c, "within a tick of the clock, it is not known which claim of an item that was "
                      "claimed again came first");
-    return rc;
 }

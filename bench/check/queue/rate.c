@@ -223,35 +223,34 @@ static void report_late(const struct judge *judge, const struct moments *m, size
                     lb_at(c, job->high, at, LB_AT), judge->most, c->model->rate_ms);
 }
 
-static struct job *list_jobs(const struct judge *judge, size_t *ret_n)
+static struct job *list_jobs(const struct judge *judge, size_t n)
 {
-    size_t n = 0, k = 0;
+    size_t k = 0;
+    struct job *jobs = lb_malloc((n + 1) * sizeof *jobs);
     for (size_t i = 0; i < judge->n; i++)
-        n += judge->by_low[i].n;
-    struct job *jobs = n < LB_NONE ? malloc((n + 1) * sizeof *jobs) : NULL;
-    for (size_t i = 0; i < judge->n && jobs != NULL; i++)
         for (uint32_t t = 0; t < judge->by_low[i].n; t++) {
             const struct lb_begun *begun = &judge->by_low[i];
             jobs[k++] = (struct job){begun->low, begun->high, begun->log, begun->event};
         }
-    if (n > 0 && jobs != NULL)
+    if (n > 0)
         qsort(jobs, n, sizeof *jobs, lb_order_u64);
-    *ret_n = n;
     return jobs;
 }
 
 static int find_moments(const struct judge *judge)
 {
     struct moments m = {0};
-    struct job *jobs = list_jobs(judge, &m.n);
+    for (size_t i = 0; i < judge->n; i++)
+        m.n += judge->by_low[i].n;
+    if (m.n >= LB_NONE)
+        return lb_fail(judge->c->err, LB_E_FILE, "more than %u items were begun", LB_NONE - 1);
+    struct job *jobs = list_jobs(judge, m.n);
     m.jobs = jobs;
-    m.heap = malloc((m.n + 1) * sizeof *m.heap);
-    m.order = malloc((m.n + 1) * sizeof *m.order);
-    m.start = malloc((m.n + 1) * sizeof *m.start);
-    m.barrier = calloc(m.n + 1, sizeof *m.barrier);
-    bool has_memory =
-        jobs != NULL && m.heap != NULL && m.order != NULL && m.start != NULL && m.barrier != NULL;
-    for (bool goes_on = has_memory; goes_on;) {
+    m.heap = lb_malloc((m.n + 1) * sizeof *m.heap);
+    m.order = lb_malloc((m.n + 1) * sizeof *m.order);
+    m.start = lb_malloc((m.n + 1) * sizeof *m.start);
+    m.barrier = lb_calloc(m.n + 1, sizeof *m.barrier);
+    for (bool goes_on = true; goes_on;) {
         const size_t late = fill(&m, judge);
         goes_on = late < m.n && add_barrier(&m, late);
         if (late < m.n && !goes_on)
@@ -267,7 +266,7 @@ static int find_moments(const struct judge *judge)
     free(m.order);
     free(m.start);
     free(m.barrier);
-    return has_memory ? 0 : lb_out_of_memory(judge->c);
+    return 0;
 }
 
 /* --- all --- */
@@ -283,13 +282,8 @@ static int judge_rate(struct lb_case *c)
                           .n_refusals = c->refusals.n};
     if (judge.window == 0 || judge.n == 0)
         return 0;
-    struct lb_begun *copy = malloc(judge.n * sizeof *copy);
-    struct lb_refusal *refusals = malloc((judge.n_refusals + 1) * sizeof *refusals);
-    if (copy == NULL || refusals == NULL) {
-        free(copy);
-        free(refusals);
-        return lb_out_of_memory(c);
-    }
+    struct lb_begun *copy = lb_malloc(judge.n * sizeof *copy);
+    struct lb_refusal *refusals = lb_malloc((judge.n_refusals + 1) * sizeof *refusals);
     memcpy(copy, c->begun.items, judge.n * sizeof *copy);
     if (judge.n_refusals > 0) {
         memcpy(refusals, c->refusals.items, judge.n_refusals * sizeof *refusals);

@@ -90,49 +90,45 @@ static int by_time(const void *a, const void *b)
 
 /* --- items and claims --- */
 
-static int push(const struct lb_case *c, struct lb_array *all, struct one one)
+static void push(const struct lb_case *c, struct lb_array *all, struct one one)
 {
     if (one.high > c->known_ns) /* other claims of that time may be missing */
         one.low = one.high = LB_NEVER;
     struct one *slot = lb_array_push(all, sizeof *slot);
-    if (slot == NULL)
-        return LB_E_MEMORY;
     *slot = one;
-    return 0;
 }
 
 /* The claims of an odd item, from its events. *last: the latest answer; LB_NEVER: the item may have
  * come back after the last claim. */
-static int add_claims(const struct lb_case *c, const struct lb_id *id, uint32_t tenant, size_t *at,
-                      struct lb_array *all, uint64_t *last)
+static void add_claims(const struct lb_case *c, const struct lb_id *id, uint32_t tenant, size_t *at,
+                       struct lb_array *all, uint64_t *last)
 {
     const struct lb_item_record *items = c->items.items;
     uint64_t begun = 0, back = 0;
-    int rc = 0;
     while (*at < c->items.n && c->by_id[*at].key < id->id)
         ++*at;
-    for (; rc == 0 && *at < c->items.n && c->by_id[*at].key == id->id; ++*at) {
+    for (; *at < c->items.n && c->by_id[*at].key == id->id; ++*at) {
         const struct lb_item_record *e = &items[c->by_id[*at].index];
         if (e->op == LB_OP_ITEM) {
             begun = e->low > begun ? e->low : begun;
             *last = e->high > *last ? e->high : *last;
-            rc = push(c, all, (struct one){.tenant = tenant, .low = e->low, .high = e->high});
+            push(c, all, (struct one){.tenant = tenant, .low = e->low, .high = e->high});
         } else if (e->op != LB_OP_RENEW_ITEM && e->op != LB_OP_COMPLETE && e->op != LB_OP_ERROR) {
             back = e->high > back ? e->high : back;
         }
     }
     *last = back >= begun && back > 0 ? LB_NEVER : *last;
-    return rc;
 }
 
 /* *at: of its events, if it is odd. */
-static int add_item(const struct lb_case *c, const struct lb_id *id, uint32_t tenant, size_t *at,
-                    struct lb_array *all)
+static void add_item(const struct lb_case *c, const struct lb_id *id, uint32_t tenant, size_t *at,
+                     struct lb_array *all)
 {
     const bool is_whole = c->model->complete && !c->history->truncated;
     struct one one = {.tenant = tenant, .low = LB_NEVER, .high = LB_NEVER};
     uint64_t last = id->is_claimed ? id->claim_high : LB_NEVER;
-    int rc = id->is_odd ? add_claims(c, id, tenant, at, all, &last) : 0;
+    if (id->is_odd)
+        add_claims(c, id, tenant, at, all, &last);
     one.perhaps.from = id->put_low > 0 ? id->put_low - 1 : 0;
     one.perhaps.to = last == LB_NEVER || id->is_open || c->may_have_reopened ? LB_NEVER : last + 1;
     if (lb_id_acknowledged(id) && (id->is_claimed || (is_whole && !id->is_odd))) {
@@ -143,24 +139,22 @@ static int add_item(const struct lb_case *c, const struct lb_id *id, uint32_t te
         one.low = id->claim_low;
         one.high = id->claim_high;
     }
-    return rc == 0 ? push(c, all, one) : rc;
+    push(c, all, one);
 }
 
-static int collect(struct lb_case *c, struct lb_array *all)
+static void collect(struct lb_case *c, struct lb_array *all)
 {
     size_t at = 0;
-    int rc = 0;
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++)
-        for (uint32_t i = 0; i < id->n && id->is_put && rc == 0; i++) {
+        for (uint32_t i = 0; i < id->n && id->is_put; i++) {
             uint32_t tenant = 0;
             if (id->is_put_again || !lb_attribute_of(c, LB_A_TENANT, id->id + i, &tenant)) {
                 c->doubt[LB_G_SHARE] = unknown_tenant;
                 all->n = 0;
-                return 0;
+                return;
             }
-            rc = add_item(c, id, tenant, &at, all);
+            add_item(c, id, tenant, &at, all);
         }
-    return rc;
 }
 
 /* --- tenants --- */
@@ -196,13 +190,11 @@ static size_t overlay(const struct judge *judge, const struct one *all, size_t n
     return n_spans;
 }
 
-static int make_tenants(struct judge *judge)
+static void make_tenants(struct judge *judge)
 {
-    struct tenant *tenant = judge->tenants = calloc(judge->n_tenants, sizeof *judge->tenants);
-    judge->spans = malloc(2 * judge->n * sizeof *judge->spans);
-    judge->edges = malloc((2 * judge->n + judge->c->unknown.n) * sizeof *judge->edges);
-    if (judge->spans == NULL || judge->edges == NULL || judge->tenants == NULL)
-        return LB_E_MEMORY;
+    struct tenant *tenant = judge->tenants = lb_calloc(judge->n_tenants, sizeof *judge->tenants);
+    judge->spans = lb_malloc(2 * judge->n * sizeof *judge->spans);
+    judge->edges = lb_malloc((2 * judge->n + judge->c->unknown.n) * sizeof *judge->edges);
     for (size_t i = 0, first = 0; i < judge->n; i++) {
         const struct one *one = &judge->all[first];
         if (i + 1 < judge->n && judge->all[i + 1].tenant == one->tenant)
@@ -215,7 +207,6 @@ static int make_tenants(struct judge *judge)
         tenant++;
         first = i + 1;
     }
-    return 0;
 }
 
 /* The tenants with work during one claim. Claims come in order of their requests. */
@@ -320,9 +311,9 @@ static int judge_share(struct lb_case *c)
     struct judge judge = {.c = c};
     if (!lb_wants_share(c))
         return 0;
-    int rc = collect(c, &all);
+    collect(c, &all);
     judge.all = all.items;
-    judge.n = rc == 0 ? all.n : 0;
+    judge.n = all.n;
     if (judge.n > 0)
         qsort(judge.all, judge.n, sizeof *judge.all, by_tenant);
     for (size_t i = 0; i < judge.n; i++) {
@@ -334,15 +325,14 @@ static int judge_share(struct lb_case *c)
     if (judge.n_claims > 0 && judge.n_tenants > MOST_WORK / (judge.n_claims + c->unknown.n)) {
         c->doubt[LB_G_SHARE] = "there are too many tenants";
     } else if (judge.n_claims > 0) {
-        rc = make_tenants(&judge);
-        if (rc == 0)
-            judge_tenants(&judge);
+        make_tenants(&judge);
+        judge_tenants(&judge);
     }
     free(judge.spans);
     free(judge.edges);
     free(judge.tenants);
     free(all.items);
-    return rc == 0 ? 0 : lb_out_of_memory(c);
+    return 0;
 }
 
 static const char *cannot_say(const struct lb_case *c)

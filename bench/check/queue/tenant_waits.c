@@ -62,7 +62,7 @@ static int by_time(const void *a, const void *b)
 
 /* --- the items --- */
 
-static int collect(struct lb_case *c, enum lb_attribute attribute, struct lb_array *stays)
+static void collect(struct lb_case *c, enum lb_attribute attribute, struct lb_array *stays)
 {
     for (const struct lb_id *id = c->ids; id < c->ids + c->n_ids; id++) {
         const bool is_left = !id->is_claimed && lb_id_acknowledged(id) && c->model->complete;
@@ -79,14 +79,11 @@ static int collect(struct lb_case *c, enum lb_attribute attribute, struct lb_arr
             if (!lb_attribute_of(c, attribute, id->id + i, &stay.value))
                 continue;
             struct stay *slot = lb_array_push(stays, sizeof *slot);
-            if (slot == NULL)
-                return LB_E_MEMORY;
             *slot = stay;
         }
     }
     if (stays->n > 0)
         qsort(stays->items, stays->n, sizeof(struct stay), by_value);
-    return 0;
 }
 
 /* Each group, or those with a fifth of the items at least, has a row; the others share one. */
@@ -122,11 +119,9 @@ static void choose_rows(struct tally *t, bool is_priority)
         t->stays[i].row = t->groups[t->stays[i].group].row;
 }
 
-static int make_groups(struct tally *t)
+static void make_groups(struct tally *t)
 {
-    t->groups = calloc(t->n + 1, sizeof *t->groups);
-    if (t->groups == NULL)
-        return LB_E_MEMORY;
+    t->groups = lb_calloc(t->n + 1, sizeof *t->groups);
     for (size_t i = 0; i < t->n; i++) {
         if (i == 0 || t->stays[i].value != t->stays[i - 1].value) {
             t->groups[t->n_groups] = (struct group){.first = i, .number = (uint32_t)t->n_groups};
@@ -135,16 +130,13 @@ static int make_groups(struct tally *t)
         t->groups[t->n_groups - 1].n++;
         t->stays[i].group = (uint32_t)t->n_groups - 1;
     }
-    return 0;
 }
 
 /* --- the figures --- */
 
-static int measure_waits(struct tally *t)
+static void measure_waits(struct tally *t)
 {
-    uint64_t *lengths = malloc((t->n + 1) * sizeof *lengths);
-    if (lengths == NULL)
-        return LB_E_MEMORY;
+    uint64_t *lengths = lb_malloc((t->n + 1) * sizeof *lengths);
     for (size_t r = 0; r < t->waits->n; r++) {
         struct lb_wait_row *row = &t->waits->rows[r];
         size_t n = 0;
@@ -165,7 +157,6 @@ static int measure_waits(struct tally *t)
         row->max_ns = lengths[n - 1];
     }
     free(lengths);
-    return 0;
 }
 
 /* Adds to a tenant's fair share what became due since its account was settled. */
@@ -204,12 +195,10 @@ static void share_out(struct tally *t, const struct moment *moments, size_t n, s
     }
 }
 
-static int measure_shares(struct tally *t)
+static void measure_shares(struct tally *t)
 {
-    struct moment *moments = malloc((3 * t->n + 1) * sizeof *moments);
+    struct moment *moments = lb_malloc((3 * t->n + 1) * sizeof *moments);
     size_t n = 0, n_claims = 0;
-    if (moments == NULL)
-        return LB_E_MEMORY;
     for (size_t i = 0; i < t->n; i++) {
         const struct stay *stay = &t->stays[i];
         if (stay->from < stay->requested) {
@@ -225,30 +214,29 @@ static int measure_shares(struct tally *t)
     qsort(moments, n, sizeof *moments, by_time);
     share_out(t, moments, n, n_claims);
     free(moments);
-    return 0;
 }
 
-static int tally(struct lb_case *c, enum lb_waits_by by, enum lb_attribute attribute)
+static void tally(struct lb_case *c, enum lb_waits_by by, enum lb_attribute attribute)
 {
     struct lb_array stays = {0};
     if (c->attributes[attribute].n == 0)
-        return 0;
-    int rc = collect(c, attribute, &stays);
+        return;
+    collect(c, attribute, &stays);
     struct tally t = {
         .c = c, .waits = &c->out->measures.waits[by], .stays = stays.items, .n = stays.n};
-    rc = rc == 0 ? make_groups(&t) : rc;
-    if (rc == 0)
-        choose_rows(&t, by == LB_BY_PRIORITY);
-    rc = rc == 0 ? measure_waits(&t) : rc;
-    if (rc == 0 && by == LB_BY_TENANT)
-        rc = measure_shares(&t);
+    make_groups(&t);
+    choose_rows(&t, by == LB_BY_PRIORITY);
+    measure_waits(&t);
+    if (by == LB_BY_TENANT)
+        measure_shares(&t);
     free(t.groups);
     free(stays.items);
-    return rc == 0 ? 0 : lb_out_of_memory(c);
 }
 
-int lb_judge_waits(struct lb_case *c)
+void lb_judge_waits(struct lb_case *c)
 {
-    int rc = c->model->queue ? tally(c, LB_BY_TENANT, LB_A_TENANT) : 0;
-    return rc == 0 && c->model->queue ? tally(c, LB_BY_PRIORITY, LB_A_PRIORITY) : rc;
+    if (!c->model->queue)
+        return;
+    tally(c, LB_BY_TENANT, LB_A_TENANT);
+    tally(c, LB_BY_PRIORITY, LB_A_PRIORITY);
 }

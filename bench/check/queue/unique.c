@@ -265,14 +265,10 @@ static bool is_same_put(const struct lb_put *put, const struct lb_put *other)
 static int judge(struct lb_case *c)
 {
     const struct lb_put *puts = c->unique_puts.items;
-    struct one *all = malloc((c->unique_puts.n + 1) * sizeof *all);
     size_t n = 0, next = 0;
-    if (!lb_wants_unique(c)) {
-        free(all);
+    if (!lb_wants_unique(c))
         return 0;
-    }
-    if (all == NULL)
-        return lb_out_of_memory(c);
+    struct one *all = lb_malloc((c->unique_puts.n + 1) * sizeof *all);
     for (size_t i = 0; i < c->unique_puts.n; i++) {
         uint32_t key;
         if (!lb_attribute_of(c, LB_A_UNIQUE, puts[i].first, &key)) {

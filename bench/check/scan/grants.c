@@ -21,12 +21,10 @@ void lb_grant_close(struct lb_scan *scan, uint32_t i)
 static void note_tie(struct lb_scan *scan, uint32_t hold, uint64_t time)
 {
     struct lb_tie *tie = lb_array_push(&scan->c->ties, sizeof *tie);
-    scan->c->lacks_memory = scan->c->lacks_memory || tie == NULL;
-    if (tie != NULL)
-        *tie = (struct lb_tie){.time = time,
-                               .resource = lb_holds(scan->c)[hold].resource,
-                               .hold = hold,
-                               .position = scan->invoke_index};
+    *tie = (struct lb_tie){.time = time,
+                           .resource = lb_holds(scan->c)[hold].resource,
+                           .hold = hold,
+                           .position = scan->invoke_index};
 }
 
 void lb_grant_end(struct lb_scan *scan, struct lb_open *grant, uint64_t low)

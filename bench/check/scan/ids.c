@@ -86,32 +86,27 @@ void lb_ids_release(struct lb_case *c)
         close_table(c);
 }
 
-static int push_put(struct lb_case *c, const struct lb_put *put)
+static void push_put(struct lb_case *c, const struct lb_put *put)
 {
     struct lb_put *slot = lb_array_push(&c->puts, sizeof *slot);
-    if (slot == NULL)
-        return lb_out_of_memory(c);
     *slot = *put;
-    return 0;
 }
 
 /* Gives the table up; the puts that it knows are kept. */
-static int abandon(struct lb_case *c)
+static void abandon(struct lb_case *c)
 {
-    int rc = 0;
-    for (const struct lb_id *id = c->ids + c->lowest; id < c->ids + c->n_ids && rc == 0; id++) {
+    for (const struct lb_id *id = c->ids + c->lowest; id < c->ids + c->n_ids; id++) {
         if (id->is_put)
-            rc = push_put(c, &(struct lb_put){.first = id->id,
-                                              .low = id->put_low,
-                                              .high = id->put_high,
-                                              .n = 1,
-                                              .log = id->put_log,
-                                              .event = id->put_event,
-                                              .class_no = id->class_no});
+            push_put(c, &(struct lb_put){.first = id->id,
+                                         .low = id->put_low,
+                                         .high = id->put_high,
+                                         .n = 1,
+                                         .log = id->put_log,
+                                         .event = id->put_event,
+                                         .class_no = id->class_no});
         c->n_releases -= id->is_ended && !id->is_odd;
     }
     close_table(c);
-    return rc;
 }
 
 /* The id's place, made its own. */
@@ -158,22 +153,20 @@ static void set_put(struct lb_id *id, const struct lb_put *put)
     id->is_put = 1;
 }
 
-int lb_ids_put(struct lb_case *c, const struct lb_put *put)
+void lb_ids_put(struct lb_case *c, const struct lb_put *put)
 {
     if (c->one_class == LB_NONE)
         c->one_class = put->class_no;
     c->classes_differ =
         c->classes_differ || c->one_class != put->class_no || put->class_no == LB_NONE;
-    if (c->is_dense && !fits(c, put)) {
-        int rc = abandon(c);
-        if (rc != 0)
-            return rc;
+    if (c->is_dense && !fits(c, put))
+        abandon(c);
+    if (!c->is_dense) {
+        push_put(c, put);
+        return;
     }
-    if (!c->is_dense)
-        return push_put(c, put);
     for (uint32_t i = 0; i < put->n; i++)
         set_put(take_place(c, put->first + i), put);
-    return 0;
 }
 
 static void set_claim(struct lb_id *id, const struct lb_item_record *claim)
@@ -186,23 +179,28 @@ static void set_claim(struct lb_id *id, const struct lb_item_record *claim)
     id->n_claims = 1;
 }
 
-int lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim)
+void lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim)
 {
     struct lb_id *id = take_place(c, claim->id);
-    if (id == NULL)
-        return c->is_dense ? abandon(c) : 0;
+    if (id == NULL) {
+        if (c->is_dense)
+            abandon(c);
+        return;
+    }
     if (id->is_claimed || id->is_odd)
         make_odd(c, id);
     else
         set_claim(id, claim);
-    return 0;
 }
 
-int lb_ids_end(struct lb_case *c, const struct lb_item_record *end)
+void lb_ids_end(struct lb_case *c, const struct lb_item_record *end)
 {
     struct lb_id *id = take_place(c, end->id);
-    if (id == NULL)
-        return c->is_dense ? abandon(c) : 0;
+    if (id == NULL) {
+        if (c->is_dense)
+            abandon(c);
+        return;
+    }
     bool is_plain = id->is_claimed && !id->is_ended && !id->is_odd && id->claim_log == end->log &&
                     (end->op == LB_OP_COMPLETE || end->op == LB_OP_ERROR) &&
                     end->type == LB_EV_OK && (end->flags & LB_EVF_EFFECTIVE) != 0;
@@ -213,7 +211,6 @@ int lb_ids_end(struct lb_case *c, const struct lb_item_record *end)
     } else {
         make_odd(c, id);
     }
-    return 0;
 }
 
 void lb_ids_refused(struct lb_case *c, uint64_t id, uint32_t log)
@@ -297,15 +294,13 @@ static void collect_claims(const struct lb_case *c, const struct lb_key *keys, s
     id->is_let_go = is_let_go(c, keys, n);
 }
 
-static int sort_items(struct lb_case *c)
+static void sort_items(struct lb_case *c)
 {
     const struct lb_item_record *items = c->items.items;
-    c->by_id = malloc((c->items.n + 1) * sizeof *c->by_id);
-    if (c->by_id == NULL)
-        return lb_out_of_memory(c);
+    c->by_id = lb_malloc((c->items.n + 1) * sizeof *c->by_id);
     for (size_t i = 0; i < c->items.n; i++)
         c->by_id[i] = (struct lb_key){.key = items[i].id, .index = (uint32_t)i};
-    return lb_sort(c->by_id, c->items.n) != 0 ? lb_out_of_memory(c) : 0;
+    lb_sort(c->by_id, c->items.n);
 }
 
 /* --- ids that are not dense --- */
@@ -321,26 +316,23 @@ static uint64_t last_id(const struct lb_put *put)
     return put->first + (put->n - 1);
 }
 
-static int put_index_init(struct put_index *index, const struct lb_case *c)
+static void put_index_init(struct put_index *index, const struct lb_case *c)
 {
     const struct lb_put *puts = c->puts.items;
     size_t n = c->puts.n;
-    struct lb_key *keys = malloc((n + 1) * sizeof *keys);
-    *index = (struct put_index){.puts = malloc((n + 1) * sizeof *index->puts),
+    struct lb_key *keys = lb_malloc((n + 1) * sizeof *keys);
+    *index = (struct put_index){.puts = lb_malloc((n + 1) * sizeof *index->puts),
                                 .n = n,
-                                .reach = malloc((n + 1) * sizeof *index->reach)};
-    int rc = keys == NULL || index->puts == NULL || index->reach == NULL ? LB_E_MEMORY : 0;
-    for (size_t i = 0; i < n && rc == 0; i++)
+                                .reach = lb_malloc((n + 1) * sizeof *index->reach)};
+    for (size_t i = 0; i < n; i++)
         keys[i] = (struct lb_key){.key = puts[i].first, .index = (uint32_t)i};
-    if (rc == 0)
-        rc = lb_sort(keys, n);
-    for (size_t i = 0; i < n && rc == 0; i++) {
+    lb_sort(keys, n);
+    for (size_t i = 0; i < n; i++) {
         index->puts[i] = puts[keys[i].index];
         uint64_t last = last_id(&index->puts[i]);
         index->reach[i] = i > 0 && index->reach[i - 1] > last ? index->reach[i - 1] : last;
     }
     free(keys);
-    return rc;
 }
 
 static void put_index_release(struct put_index *index)
@@ -368,33 +360,28 @@ static void find_put(struct put_index *index, struct lb_id *id)
     }
 }
 
-static struct lb_id *push_id(struct lb_array *ids, const struct lb_id *id)
+static void push_id(struct lb_array *ids, const struct lb_id *id)
 {
     struct lb_id *slot = lb_array_push(ids, sizeof *slot);
-    if (slot != NULL)
-        *slot = *id;
-    return slot;
+    *slot = *id;
 }
 
 /* Two items of one name: it is unknown which of them a claim returned, or an end concerns. */
-static int note_put_again(struct lb_case *c, const struct lb_id *id)
+static void note_put_again(struct lb_case *c, const struct lb_id *id)
 {
-    uint64_t *slot = id->is_put_again ? lb_array_push(&c->put_again, sizeof *slot) : NULL;
     if (!id->is_put_again)
-        return 0;
-    if (slot == NULL)
-        return LB_E_MEMORY;
+        return;
+    uint64_t *slot = lb_array_push(&c->put_again, sizeof *slot);
     *slot = id->id;
     c->doubt[LB_G_NO_DUPLICATE] = c->doubt[LB_G_NO_LOSS] = c->doubt[LB_G_FIFO] =
         c->doubt[LB_G_OWNER_RELEASE] = c->doubt[LB_G_ONCE] = c->doubt[LB_G_GROUP_EXCLUSIVE] =
             c->doubt[LB_G_KEY_LIMIT] = c->doubt[LB_G_UNIQUE] = c->doubt[LB_G_PRIORITY] =
                 c->doubt[LB_G_ATTEMPTS] = LB_PUT_AGAIN;
-    return 0;
 }
 
 /* The acknowledged unclaimed ids, each once: one entry for those of one put that follow each other.
  */
-static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
+static void add_unclaimed(struct lb_array *ids, const struct put_index *index)
 {
     size_t n_claimed = ids->n, k = 0;
     uint64_t next_id = 0;
@@ -411,8 +398,8 @@ static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
             uint64_t end = k < n_claimed && claimed[k].id <= last ? claimed[k].id : last + 1;
             struct lb_id one = {.id = id, .n = is_claimed ? 0 : (uint32_t)(end - id)};
             set_put(&one, put);
-            if (one.n > 0 && push_id(ids, &one) == NULL)
-                return LB_E_MEMORY;
+            if (one.n > 0)
+                push_id(ids, &one);
             id = is_claimed ? id + 1 : end;
             if (id == 0)
                 break; /* past the largest number */
@@ -421,15 +408,14 @@ static int add_unclaimed(struct lb_array *ids, const struct put_index *index)
             break;
         next_id = last + 1;
     }
-    return 0;
 }
 
-static int build_ids(struct lb_case *c)
+static void build_ids(struct lb_case *c)
 {
     struct put_index index;
     struct lb_array ids = {0};
-    int rc = put_index_init(&index, c);
-    for (size_t i = 0, first; i < c->items.n && rc == 0;) {
+    put_index_init(&index, c);
+    for (size_t i = 0, first; i < c->items.n;) {
         for (first = i; i < c->items.n && c->by_id[i].key == c->by_id[first].key;)
             i++;
         struct lb_id id = {.id = c->by_id[first].key, .n = 1, .is_odd = 1};
@@ -437,17 +423,16 @@ static int build_ids(struct lb_case *c)
         if (!id.is_claimed)
             continue;
         find_put(&index, &id);
-        rc = push_id(&ids, &id) == NULL ? LB_E_MEMORY : note_put_again(c, &id);
+        push_id(&ids, &id);
+        note_put_again(c, &id);
     }
-    if (rc == 0)
-        rc = add_unclaimed(&ids, &index);
+    add_unclaimed(&ids, &index);
     /* Others walk from the first to the end: not from NULL. */
-    if (rc == 0 && ids.items == NULL && (ids.items = calloc(1, sizeof(struct lb_id))) == NULL)
-        rc = LB_E_MEMORY;
+    if (ids.items == NULL)
+        ids.items = lb_calloc(1, sizeof(struct lb_id));
     put_index_release(&index);
     c->ids = ids.items;
     c->n_ids = ids.n;
-    return rc != 0 ? lb_out_of_memory(c) : 0;
 }
 
 /* --- the end of the first pass --- */
@@ -477,10 +462,13 @@ int lb_ids_finish(struct lb_case *c)
     if (rc != 0 || (c->is_dense && c->n_odd == 0))
         return rc;
     rc = lb_scan_items(c);
-    if (rc == 0)
-        rc = sort_items(c);
-    if (rc != 0 || !c->is_dense)
-        return rc != 0 ? rc : build_ids(c);
+    if (rc != 0)
+        return rc;
+    sort_items(c);
+    if (!c->is_dense) {
+        build_ids(c);
+        return 0;
+    }
     enum { AHEAD = 16 }; /* records: in order of their ids they lie far apart */
     const struct lb_item_record *items = c->items.items;
     for (size_t i = 0, first; i < c->items.n;) {

@@ -21,8 +21,6 @@ size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_
             e[0].object >= c->n_resources || e[3].time_ns > LB_TIME_MAX || c->holds.n >= LB_NONE)
             break;
         struct lb_hold *hold = lb_array_push(&c->holds, sizeof *hold);
-        if (hold == NULL)
-            break; /* the long way says so */
         *hold = (struct lb_hold){.start = e[1].time_ns,
                                  .end = e[2].time_ns,
                                  .cut = e[2].time_ns,

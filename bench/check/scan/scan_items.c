@@ -31,10 +31,8 @@ static bool is_wanted(const struct lb_case *c, uint64_t id)
 static int push_item(struct lb_case *c, const struct lb_item_record *item)
 {
     if (c->items.n >= LB_NONE)
-        return lb_fail(c->err, LB_E_MEMORY, "more than %u operations on items", LB_NONE - 1);
+        return lb_fail(c->err, LB_E_FILE, "more than %u operations on items", LB_NONE - 1);
     struct lb_item_record *slot = lb_array_push(&c->items, sizeof *slot);
-    if (slot == NULL)
-        return lb_out_of_memory(c);
     *slot = *item;
     return 0;
 }
@@ -93,18 +91,15 @@ static int push_end(struct item_scan *scan, const struct lb_event *end, int type
 }
 
 /* A refused end: its worker learned that the item is not its own. That matters only if it dies. */
-static int push_let_go(struct item_scan *scan, const struct lb_event *end)
+static void push_let_go(struct item_scan *scan, const struct lb_event *end)
 {
     struct lb_case *c = scan->c;
     const struct lb_event *invoke = scan->invoke;
     if (end->answer != LB_REFUSED || c->logs[scan->log].death_ns == LB_NEVER ||
         invoke->op == LB_OP_CLEAR_ERROR || !is_wanted(c, invoke->value))
-        return 0;
+        return;
     struct lb_let_go *slot = lb_array_push(&c->let_go, sizeof *slot);
-    if (slot == NULL)
-        return lb_out_of_memory(c);
     *slot = (struct lb_let_go){invoke->value, scan->log, scan->invoke_index};
-    return 0;
 }
 
 /* A renewal that was answered, and prolonged nothing. */
@@ -124,8 +119,7 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
         break;
     case LB_OP_CLEAR_ALL:
     case LB_OP_RESET_ALL:
-        rc =
-            lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, index}, end, type);
+        lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, index}, end, type);
         break;
     case LB_OP_COMPLETE:
     case LB_OP_ERROR:
@@ -136,7 +130,7 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
             is_wanted(scan->c, scan->invoke->value))
             rc = push_end(scan, end, type);
         if (type == LB_EV_FAIL)
-            rc = push_let_go(scan, end);
+            push_let_go(scan, end);
         break;
     default:
         break;
@@ -155,25 +149,24 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
     return rc;
 }
 
-static int scan_more(struct item_scan *scan, const struct lb_event *e, uint32_t index)
+static void scan_more(struct item_scan *scan, const struct lb_event *e, uint32_t index)
 {
     if (e->op == LB_OP_CLAIM) {
         scan->piped = (struct lb_invoked){.event = e, .index = index};
-        return 0;
+        return;
     }
     struct lb_invoked *more = lb_array_push(&scan->more, sizeof *more);
-    if (more == NULL)
-        return lb_out_of_memory(scan->c);
     *more = (struct lb_invoked){.event = e, .index = index};
-    return 0;
 }
 
 static int scan_event(struct item_scan *scan, const struct lb_event *e, uint32_t index)
 {
     switch (e->type) {
     case LB_EV_INVOKE:
-        if (scan->invoke != NULL)
-            return scan_more(scan, e, index);
+        if (scan->invoke != NULL) {
+            scan_more(scan, e, index);
+            return 0;
+        }
         scan->invoke = e;
         scan->invoke_index = index;
         scan->claim_first = scan->c->items.n;

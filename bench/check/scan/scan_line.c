@@ -22,15 +22,15 @@ void lb_scan_wait_begin(struct lb_scan *scan)
     scan->wait_ns = scan->invoke->time_ns;
 }
 
-static int count_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
+static void count_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
 {
     uint64_t wait_ns = wait->until_ns > wait->since_ns ? wait->until_ns - wait->since_ns : 0;
     if (wait_ns > c->out->measures.longest_wait_ns)
         c->out->measures.longest_wait_ns = wait_ns;
     lb_finding_of(c, LB_G_PROGRESS)->n_tested++;
-    if (c->model->progress_bound_ns > 0 && wait_ns > c->model->progress_bound_ns)
-        return lb_keep_late_wait(c, wait, end);
-    return 0;
+    if (c->model->progress_bound_ns > 0 && wait_ns > c->model->progress_bound_ns) {
+        lb_keep_late_wait(c, wait, end);
+    }
 }
 
 static struct lb_pending_wait wait_until(const struct lb_scan *scan, uint64_t until_ns)
@@ -48,8 +48,7 @@ void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted)
         return;
     scan->is_waiting = false;
     struct lb_pending_wait wait = wait_until(scan, time_ns);
-    int rc = count_wait(scan->c, &wait, granted ? scan->index : LB_NONE);
-    scan->c->failed = scan->c->failed != 0 ? scan->c->failed : rc;
+    count_wait(scan->c, &wait, granted ? scan->index : LB_NONE);
 }
 
 void lb_scan_wait_cut(struct lb_scan *scan)
@@ -62,48 +61,40 @@ void lb_scan_wait_cut(struct lb_scan *scan)
     scan->is_waiting = false;
 }
 
-int lb_scan_keep_wait(struct lb_scan *scan)
+void lb_scan_keep_wait(struct lb_scan *scan)
 {
     struct lb_case *c = scan->c;
     if (!scan->is_waiting)
-        return 0;
+        return;
     bool under_way = scan->invoke != NULL && c->model->complete && !c->history->truncated;
     struct lb_pending_wait *wait = lb_array_push(&c->pending, sizeof *wait);
-    if (wait == NULL)
-        return lb_out_of_memory(c);
     uint64_t end = lb_low(c->end_ns, scan->slack + c->most_slack); /* by another's clock */
     *wait = wait_until(scan, under_way && end > scan->last_ns ? end : scan->last_ns);
-    return 0;
 }
 
-int lb_scan_count_pending(struct lb_case *c)
+void lb_scan_count_pending(struct lb_case *c)
 {
     struct lb_pending_wait *waits = c->pending.items;
-    int rc = c->failed;
-    for (size_t i = 0; i < c->pending.n && rc == 0; i++) {
+    for (size_t i = 0; i < c->pending.n; i++) {
         uint64_t death = c->logs[waits[i].log].gone_ns;
         if (waits[i].until_ns > death)
             waits[i].until_ns = death;
-        rc = count_wait(c, &waits[i], LB_NONE);
+        count_wait(c, &waits[i], LB_NONE);
     }
-    return rc;
 }
 
 /* --- the place in line --- */
 
-int lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant)
+void lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant)
 {
     if (!scan->has_ticket)
-        return 0;
+        return;
     scan->has_ticket = false;
     struct lb_waiter *waiter = lb_array_push(&scan->c->waiters, sizeof *waiter);
-    if (waiter == NULL)
-        return lb_out_of_memory(scan->c);
     *waiter = scan->ticket;
     waiter->low = low;
     waiter->high = high;
     waiter->grant = grant;
-    return 0;
 }
 
 static uint32_t first_lease_ms(const struct lb_log_view *log)
@@ -135,10 +126,11 @@ bool lb_scan_was_silent(const struct lb_scan *scan, uint64_t until_ns)
            lb_high(until_ns, scan->slack) >= lb_lease_low(scan->c, from, scan->lease_ms);
 }
 
-int lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns)
+void lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns)
 {
     uint64_t from = lb_low(scan->alive_ns, scan->slack);
     bool is_missed = scan->has_ticket && lb_scan_was_silent(scan, until_ns);
     scan->alive_ns = asked_ns;
-    return is_missed ? lb_scan_leave_line(scan, from, LB_NEVER, LB_NONE) : 0;
+    if (is_missed)
+        lb_scan_leave_line(scan, from, LB_NEVER, LB_NONE);
 }

@@ -33,28 +33,23 @@
 /* --- grants --- */
 
 /* Holds before the first token have none. */
-static int pad_tokens(struct lb_case *c)
+static void pad_tokens(struct lb_case *c)
 {
     while (c->tokens.n < c->holds.n) {
         uint64_t *token = lb_array_push(&c->tokens, sizeof *token);
-        if (token == NULL)
-            return lb_out_of_memory(c);
         *token = 0;
     }
-    return 0;
 }
 
-static int push_token(struct lb_case *c, const struct lb_event *ok)
+static void push_token(struct lb_case *c, const struct lb_event *ok)
 {
     bool has_token = (ok->flags & LB_EVF_TOKEN) != 0;
     lb_holds(c)[c->holds.n - 1].has_token = has_token;
     if (!has_token && !c->has_tokens)
-        return 0;
+        return;
     c->has_tokens = true;
-    int rc = pad_tokens(c);
-    if (rc == 0)
-        ((uint64_t *)c->tokens.items)[c->holds.n - 1] = has_token ? ok->value : 0;
-    return rc;
+    pad_tokens(c);
+    ((uint64_t *)c->tokens.items)[c->holds.n - 1] = has_token ? ok->value : 0;
 }
 
 static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *grant)
@@ -62,10 +57,8 @@ static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_
     struct lb_case *c = scan->c;
     const struct lb_event *invoke = scan->invoke;
     if (c->holds.n >= LB_NONE)
-        return lb_fail(c->err, LB_E_MEMORY, "more than %u holds", LB_NONE - 1);
+        return lb_fail(c->err, LB_E_FILE, "more than %u holds", LB_NONE - 1);
     struct lb_hold *hold = lb_array_push(&c->holds, sizeof *hold);
-    if (hold == NULL)
-        return lb_out_of_memory(c);
     uint32_t permits = invoke->arg == 0 ? 1 : invoke->arg;
     *hold = (struct lb_hold){.start = lb_high(ok->time_ns, scan->slack),
                              .end = LB_NEVER,
@@ -81,7 +74,8 @@ static int push_hold(struct lb_scan *scan, const struct lb_event *ok, struct lb_
     c->has_weights = c->has_weights || hold->permits > 1;
     c->logs[scan->log].keeps = c->logs[scan->log].keeps || hold->is_committed;
     grant->hold = grant->piece = (uint32_t)c->holds.n - 1;
-    return push_token(c, ok);
+    push_token(c, ok);
+    return 0;
 }
 
 /* Grants that were given up without a release that took effect could pile up: of many, none is
@@ -126,12 +120,12 @@ static void keep_lease(struct lb_scan *scan, struct lb_open *grant)
 }
 
 /* lease_ms: told, or asked for; 0: unknown. */
-static int renewed(struct lb_scan *scan, const struct lb_event *ok, uint32_t lease_ms,
-                   struct lb_open *grant)
+static void renewed(struct lb_scan *scan, const struct lb_event *ok, uint32_t lease_ms,
+                    struct lb_open *grant)
 {
     struct lb_case *c = scan->c;
     if (!c->model->lease || grant->is_fixed || (grant->expiry_low == LB_NEVER && lease_ms == 0))
-        return 0;
+        return;
     uint64_t old_low = grant->expiry_low;
     uint64_t high = lb_high(ok->time_ns, scan->slack);
     if (lease_ms > 0)
@@ -143,24 +137,22 @@ static int renewed(struct lb_scan *scan, const struct lb_event *ok, uint32_t lea
         piece->cut = grant->expiry_low;
         if (piece->is_piece)
             piece->end = piece->cut;
-        return 0;
+        return;
     }
     struct lb_hold copy = lb_holds(c)[grant->hold];
     copy.start = high;
     copy.end = copy.cut = grant->expiry_low;
     copy.is_piece = 1;
     struct lb_hold *next = lb_array_push(&c->holds, sizeof *next);
-    if (next == NULL)
-        return lb_out_of_memory(c);
     *next = copy;
     c->logs[scan->log].n_pieces++;
     grant->piece = (uint32_t)c->holds.n - 1;
-    return push_token(c, lb_case_event(c, copy.log, copy.event));
+    push_token(c, lb_case_event(c, copy.log, copy.event));
 }
 
 /* A grant of a re-entrant lock to the worker that has it: it ends with the outermost one, and its
  * lease counts from now on. */
-static int acquired_again(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *outer)
+static void acquired_again(struct lb_scan *scan, const struct lb_event *ok, struct lb_open *outer)
 {
     struct lb_case *c = scan->c;
     const struct lb_hold *hold = &lb_holds(c)[outer->hold];
@@ -172,10 +164,8 @@ static int acquired_again(struct lb_scan *scan, const struct lb_event *ok, struc
         (!hold->has_token || ok->value != lb_token_of(c, outer->hold)))
         c->doubt[LB_G_FENCED] = "a worker was granted what it had with another token";
     struct lb_inner *inner = lb_array_push(&c->inner, sizeof *inner);
-    if (inner == NULL)
-        return lb_out_of_memory(c);
     *inner = (struct lb_inner){.start = lb_high(ok->time_ns, scan->slack), .hold = outer->hold};
-    return renewed(scan, ok, ok->arg, outer);
+    renewed(scan, ok, ok->arg, outer);
 }
 
 static int acquired(struct lb_scan *scan, const struct lb_event *ok)
@@ -187,16 +177,16 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
          */
         bool is_silent = lb_scan_was_silent(scan, ok->time_ns);
         uint64_t until_ns = is_silent ? scan->alive_ns : scan->invoke->time_ns;
-        int rc = lb_scan_leave_line(scan, lb_low(until_ns, scan->slack),
-                                    lb_high(ok->time_ns, scan->slack), scan->index);
-        if (rc != 0)
-            return rc;
+        lb_scan_leave_line(scan, lb_low(until_ns, scan->slack), lb_high(ok->time_ns, scan->slack),
+                           scan->index);
     }
     uint32_t older = scan->newest[ok->object];
     if (older != LB_NONE) {
         struct lb_open *outer = lb_grant_at(scan, older);
-        if (c->model->reentrant && !outer->is_fixed)
-            return acquired_again(scan, ok, outer);
+        if (c->model->reentrant && !outer->is_fixed) {
+            acquired_again(scan, ok, outer);
+            return 0;
+        }
         drop_fixed(scan, ok->object);
         older = scan->newest[ok->object];
     }
@@ -207,13 +197,9 @@ static int acquired(struct lb_scan *scan, const struct lb_event *ok)
         return rc;
     if ((ok->flags & LB_EVF_OVER) != 0 && c->model->lease) {
         uint32_t *over = lb_array_push(&c->over, sizeof *over);
-        if (over == NULL)
-            return lb_out_of_memory(c);
         *over = grant.hold;
     }
     struct lb_open *slot = lb_array_push(&scan->grants, sizeof *slot);
-    if (slot == NULL)
-        return lb_out_of_memory(c);
     *slot = grant;
     uint32_t number = (uint32_t)scan->grants.n - 1;
     if (older != LB_NONE) {
@@ -231,18 +217,13 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
 {
     struct lb_case *c = scan->c;
     c->logs[scan->log].n_attempts++;
-    int rc = 0;
     lb_scan_others_lease(scan);
     if (scan->has_ticket && scan->ticket.resource == scan->invoke->object && type != LB_EV_OK)
-        rc = lb_scan_miss_try(scan, scan->invoke->time_ns, end != NULL ? end->time_ns : c->end_ns);
-    if (rc != 0)
-        return rc;
+        lb_scan_miss_try(scan, scan->invoke->time_ns, end != NULL ? end->time_ns : c->end_ns);
     if (type == LB_EV_OK)
         return acquired(scan, end);
     if (type == LB_EV_INFO || type == LB_EV_NONE) {
         struct lb_unknown_grant *unknown = lb_array_push(&c->unknown_grants, sizeof *unknown);
-        if (unknown == NULL)
-            return lb_out_of_memory(c);
         c->logs[scan->log].keeps = true;
         *unknown = (struct lb_unknown_grant){
             .low = lb_low(scan->invoke->time_ns, scan->slack),
@@ -250,18 +231,15 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
             .resource = scan->invoke->object,
             .log = scan->log,
             .permits = scan->invoke->arg > 0 ? scan->invoke->arg : 1};
-        return type == LB_EV_NONE
-                   ? lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER,
-                                        LB_NONE)
-                   : 0;
+        if (type == LB_EV_NONE)
+            lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
+        return 0;
     }
     if (end->answer == LB_BUSY || end->answer == LB_TIMEOUT)
         c->out->measures.n_refusals++;
     if (end->answer != LB_BUSY)
         return 0;
     struct lb_refusal *refusal = lb_array_push(&c->refusals, sizeof *refusal);
-    if (refusal == NULL)
-        return lb_out_of_memory(c);
     *refusal = (struct lb_refusal){.low = lb_low(scan->invoke->time_ns, scan->slack),
                                    .high = lb_high(end->time_ns, scan->slack),
                                    .object = end->object,
@@ -269,15 +247,14 @@ static int end_acquire(struct lb_scan *scan, const struct lb_event *end, int typ
     return 0;
 }
 
-static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int type)
+static void end_enqueue(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     if (type != LB_EV_OK || (end->flags & LB_EVF_TOKEN) == 0)
-        return 0;
+        return;
     if (scan->has_ticket && scan->ticket.resource != end->object)
         scan->c->doubt[LB_G_FIFO] = "a worker had places in the lines of two resources at once";
     /* A second ticket before a grant: the first one's place was left. */
-    int rc =
-        lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
+    lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
     scan->has_ticket = true;
     scan->alive_ns = scan->invoke->time_ns;
     scan->ticket =
@@ -287,7 +264,6 @@ static int end_enqueue(struct lb_scan *scan, const struct lb_event *end, int typ
                            .log = scan->log,
                            .event = scan->index,
                            .is_shared = ((end->flags | scan->invoke->flags) & LB_EVF_SHARED) != 0};
-    return rc;
 }
 
 /* --- releases --- */
@@ -316,27 +292,27 @@ static void end_unknown(struct lb_scan *scan)
         "a release gave back more or fewer permits than its worker had got at once";
 }
 
-static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
+static void released_nothing(struct lb_scan *scan, const struct lb_event *end)
 {
     struct lb_case *c = scan->c;
     struct lb_unknown_grant *unknown = unknown_grant(scan, end->object);
     if ((end->flags & LB_EVF_EFFECTIVE) == 0 || scan->is_unclear)
-        return 0;
+        return;
     if (unknown != NULL && scan->invoke->arg > 0 && scan->invoke->arg != unknown->permits) {
         end_unknown(scan);
-        return 0;
+        return;
     }
     if (unknown != NULL) { /* it gives back a grant that it was not told of, once */
         unknown->is_given_back = true;
         const struct lb_unknown_grant *all = c->unknown_grants.items;
         while (scan->first_unknown < c->unknown_grants.n && all[scan->first_unknown].is_given_back)
             scan->first_unknown++;
-        return 0;
+        return;
     }
     c->n_releases++;
     struct lb_witness *witness = lb_violation(c, LB_G_OWNER_RELEASE);
     if (witness == NULL)
-        return 0;
+        return;
     char at[LB_AT];
     lb_witness_add(c, witness, scan->log, scan->index);
     witness->at_ns = end->time_ns;
@@ -344,15 +320,12 @@ static int released_nothing(struct lb_scan *scan, const struct lb_event *end)
         witness, "%s released resource %u at %s with effect, though it %s",
         lb_who(c, scan->log, LB_WHOM), end->object, lb_at(c, end->time_ns, at, sizeof at),
         scan->newest[end->object] == LB_NONE ? "held nothing there" : "no longer had that grant");
-    return 0;
 }
 
-static int push_late(struct lb_scan *scan, const struct lb_open *grant, const struct lb_event *end)
+static void push_late(struct lb_scan *scan, const struct lb_open *grant, const struct lb_event *end)
 {
     const struct lb_hold *hold = &lb_holds(scan->c)[grant->hold];
     struct lb_late_release *late = lb_array_push(&scan->c->late, sizeof *late);
-    if (late == NULL)
-        return lb_out_of_memory(scan->c);
     *late = (struct lb_late_release){.low = lb_low(scan->invoke->time_ns, scan->slack),
                                      .high = lb_high(end->time_ns, scan->slack),
                                      .id = hold->resource,
@@ -360,7 +333,6 @@ static int push_late(struct lb_scan *scan, const struct lb_open *grant, const st
                                      .event = scan->index,
                                      .grant = hold->event,
                                      .by_lease = grant->expiry_high < hold->end};
-    return 0;
 }
 
 static bool names_token(const struct lb_scan *scan, const struct lb_open *grant)
@@ -387,7 +359,7 @@ static bool speaks_of(const struct lb_scan *scan, const struct lb_open *grant)
     return true;
 }
 
-static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t number)
+static void released(struct lb_scan *scan, const struct lb_event *end, uint32_t number)
 {
     struct lb_open *grant = lb_grant_at(scan, number);
     bool effective = (end->flags & LB_EVF_EFFECTIVE) != 0;
@@ -396,7 +368,7 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
         grant->depth--;
         if (grant->depth < grant->n_failed && !grant->is_fixed) /* by belief */
             lb_grant_end(scan, grant, low);
-        return 0;
+        return;
     }
     bool went_on = grant->is_lapsed && effective && speaks_of(scan, grant);
     bool was_over = grant->is_fixed && !went_on;
@@ -410,28 +382,21 @@ static int released(struct lb_scan *scan, const struct lb_event *end, uint32_t n
         lb_grant_end(scan, grant, low);
     if (effective) {
         scan->c->n_releases++;
-        if (was_over || grant->expiry_high < low) {
-            int rc = push_late(scan, grant, end);
-            if (rc != 0)
-                return rc;
-        }
+        if (was_over || grant->expiry_high < low)
+            push_late(scan, grant, end);
     }
     lb_grant_close(scan, number);
-    return 0;
 }
 
 /* Which of the releases ended this hold is plain where the next one did. */
-static int push_crowded_end(struct lb_scan *scan, uint32_t hold, const struct lb_event *end,
-                            int type)
+static void push_crowded_end(struct lb_scan *scan, uint32_t hold, const struct lb_event *end,
+                             int type)
 {
     if (lb_holds(scan->c)[hold].end != lb_low(scan->invoke->time_ns, scan->slack))
-        return 0;
+        return;
     struct lb_crowded_end *crowded = lb_array_push(&scan->c->crowded_ends, sizeof *crowded);
-    if (crowded == NULL)
-        return lb_out_of_memory(scan->c);
     *crowded = (struct lb_crowded_end){
         .hold = hold, .answered = type == LB_EV_OK ? lb_high(end->time_ns, scan->slack) : LB_NEVER};
-    return 0;
 }
 
 /* Permits that were granted at once are given back in parts, or the other way round. */
@@ -445,12 +410,14 @@ static bool fits_none(const struct lb_scan *scan)
     return !fits;
 }
 
-static int end_release_of(struct lb_scan *scan, const struct lb_event *end, int type,
-                          uint32_t number)
+static void end_release_of(struct lb_scan *scan, const struct lb_event *end, int type,
+                           uint32_t number)
 {
     struct lb_open *grant = lb_grant_at(scan, number);
-    if (type == LB_EV_OK)
-        return released(scan, end, number);
+    if (type == LB_EV_OK) {
+        released(scan, end, number);
+        return;
+    }
     bool unknown = type != LB_EV_FAIL;
     bool ends =
         unknown || end->answer == LB_REFUSED || scan->c->model->release == LB_RELEASE_BELIEF;
@@ -463,17 +430,19 @@ static int end_release_of(struct lb_scan *scan, const struct lb_event *end, int 
         lb_grant_end(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
     if (!unknown && end->answer == LB_REFUSED)
         lb_grant_close(scan, number); /* the answer was that it has nothing */
-    return 0;
 }
 
-static int end_release(struct lb_scan *scan, const struct lb_event *end, int type)
+static void end_release(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     uint32_t number = lb_grant_find(scan, scan->invoke);
-    if (number == LB_NONE)
-        return type == LB_EV_OK ? released_nothing(scan, end) : 0;
+    if (number == LB_NONE) {
+        if (type == LB_EV_OK)
+            released_nothing(scan, end);
+        return;
+    }
     if (type != LB_EV_FAIL && fits_none(scan)) {
         end_unknown(scan);
-        return 0;
+        return;
     }
     uint32_t hold = lb_grant_at(scan, number)->hold;
     bool was_open = !lb_grant_at(scan, number)->is_fixed,
@@ -481,8 +450,9 @@ static int end_release(struct lb_scan *scan, const struct lb_event *end, int typ
     if (type != LB_EV_FAIL || end->answer == LB_REFUSED ||
         scan->c->model->release == LB_RELEASE_BELIEF)
         lb_grant_end_any(scan, number);
-    int rc = end_release_of(scan, end, type, number);
-    return rc == 0 && was_open && crowded ? push_crowded_end(scan, hold, end, type) : rc;
+    end_release_of(scan, end, type, number);
+    if (was_open && crowded)
+        push_crowded_end(scan, hold, end, type);
 }
 
 /* --- leases --- */
@@ -502,37 +472,36 @@ static void may_be_renewed(struct lb_scan *scan, struct lb_open *grant)
         piece->end = low;
 }
 
-static int end_renew(struct lb_scan *scan, const struct lb_event *end, int type)
+static void end_renew(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     uint32_t number = lb_grant_find(scan, scan->invoke);
     if (number == LB_NONE)
-        return 0;
+        return;
     struct lb_open *grant = lb_grant_at(scan, number);
     bool is_refused = type == LB_EV_FAIL && end->answer == LB_REFUSED;
     if ((type == LB_EV_OK || is_refused) && lb_grant_renews_any(scan, number, is_refused))
-        return 0;
-    if (type == LB_EV_OK)
-        return renewed(scan, end, end->arg > 0 ? end->arg : scan->invoke->arg, grant);
+        return;
+    if (type == LB_EV_OK) {
+        renewed(scan, end, end->arg > 0 ? end->arg : scan->invoke->arg, grant);
+        return;
+    }
     if (type != LB_EV_FAIL)
         may_be_renewed(scan, grant);
     else if (is_refused && !grant->is_fixed)
         lb_grant_end(scan, grant, lb_low(scan->invoke->time_ns, scan->slack));
-    return 0;
 }
 
-int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type)
+void lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     struct lb_case *c = scan->c;
     if (type != LB_EV_OK || end->answer != LB_OK) {
         if (end != NULL && end->answer == LB_REFUSED)
             c->out->measures.n_stale_writes_refused++;
-        return 0;
+        return;
     }
     if (((end->flags | scan->invoke->flags) & LB_EVF_TOKEN) == 0)
-        return 0;
+        return;
     struct lb_write *write = lb_array_push(&c->writes, sizeof *write);
-    if (write == NULL)
-        return lb_out_of_memory(c);
     *write = (struct lb_write){.token = (end->flags & LB_EVF_TOKEN) != 0 ? end->value
                                                                          : scan->invoke->value,
                                .low = lb_low(scan->invoke->time_ns, scan->slack),
@@ -540,7 +509,6 @@ int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type)
                                .resource = end->object,
                                .log = scan->log,
                                .event = scan->index};
-    return 0;
 }
 
 /* --- the log --- */
@@ -551,31 +519,33 @@ int lb_scan_lock_end(struct lb_scan *scan, const struct lb_event *end, int type)
     case LB_OP_ACQUIRE:
         return end_acquire(scan, end, type);
     case LB_OP_RELEASE:
-        return end_release(scan, end, type);
+        end_release(scan, end, type);
+        break;
     case LB_OP_ENQUEUE:
-        return end_enqueue(scan, end, type);
+        end_enqueue(scan, end, type);
+        break;
     case LB_OP_RENEW:
-        return end_renew(scan, end, type);
+        end_renew(scan, end, type);
+        break;
     case LB_OP_WRITE:
-        return lb_scan_write(scan, end, type);
+        lb_scan_write(scan, end, type);
+        break;
     case LB_OP_RECOVER:
-        return lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, scan->index},
-                             end, type);
+        lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, scan->index}, end,
+                      type);
+        break;
     default: /* LB_OP_CANCEL: the line is left at its request, with any answer */
         if (scan->wait_object == scan->invoke->object)
             lb_scan_wait_end(scan, scan->invoke->time_ns, false);
-        if (!scan->has_ticket || scan->ticket.resource != scan->invoke->object)
-            return 0;
-        return lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER,
-                                  LB_NONE);
+        if (scan->has_ticket && scan->ticket.resource == scan->invoke->object)
+            lb_scan_leave_line(scan, lb_low(scan->invoke->time_ns, scan->slack), LB_NEVER, LB_NONE);
     }
+    return 0;
 }
 
-int lb_scan_retire(struct lb_scan *scan, uint64_t low)
+void lb_scan_retire(struct lb_scan *scan, uint64_t low)
 {
     struct lb_info *info = lb_array_push(&scan->c->infos, sizeof *info);
-    if (info == NULL)
-        return lb_out_of_memory(scan->c);
     *info = (struct lb_info){.low = low, .log = scan->log, .event = scan->invoke_index};
     for (uint32_t i = 0; i < scan->grants.n; i++) {
         struct lb_open *grant = lb_grant_at(scan, i);
@@ -585,28 +555,25 @@ int lb_scan_retire(struct lb_scan *scan, uint64_t low)
         lb_grant_end(scan, grant, low);
         grant->is_lapsed = true;
     }
-    return lb_scan_leave_line(scan, low, LB_NEVER, LB_NONE);
+    lb_scan_leave_line(scan, low, LB_NEVER, LB_NONE);
 }
 
-int lb_scan_lock_finish(struct lb_scan *scan)
+void lb_scan_lock_finish(struct lb_scan *scan)
 {
     struct lb_case *c = scan->c;
-    if (c->lacks_memory)
-        return lb_out_of_memory(c);
     for (uint32_t i = 0; i < scan->grants.n; i++) {
         const struct lb_open *grant = lb_grant_at(scan, i);
         if (grant->is_closed)
             continue;
         scan->newest[lb_holds(c)[grant->hold].resource] = LB_NONE;
-        uint32_t *open = grant->is_fixed ? NULL : lb_array_push(&c->open, sizeof *open);
-        if (!grant->is_fixed && open == NULL)
-            return lb_out_of_memory(c);
-        if (open != NULL)
-            *open = grant->hold;
+        if (grant->is_fixed)
+            continue;
+        uint32_t *open = lb_array_push(&c->open, sizeof *open);
+        *open = grant->hold;
     }
-    int rc = c->has_tokens ? pad_tokens(c) : 0;
+    if (c->has_tokens)
+        pad_tokens(c);
     lb_scan_others_lease(scan);
-    if (rc == 0)
-        rc = lb_scan_miss_try(scan, scan->alive_ns, c->end_ns);
-    return rc != 0 ? rc : lb_scan_leave_line(scan, LB_NEVER, LB_NEVER, LB_NONE);
+    lb_scan_miss_try(scan, scan->alive_ns, c->end_ns);
+    lb_scan_leave_line(scan, LB_NEVER, LB_NEVER, LB_NONE);
 }

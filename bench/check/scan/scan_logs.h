@@ -114,7 +114,7 @@ static inline bool lb_is_cycle(const struct lb_event *e, uint64_t last_ns)
  * events; returns the number of these events. Its effect is the same as that of the other
  * functions, but faster. */
 size_t lb_scan_cycles(struct lb_scan *scan, const struct lb_event *events, size_t n);
-int lb_scan_lock_finish(struct lb_scan *scan);
+void lb_scan_lock_finish(struct lb_scan *scan);
 /* The same of a queue's operations that were answered ok: *ret_n events, which scan->index counts.
  */
 int lb_scan_operations(struct lb_scan *scan, const struct lb_event *events, size_t n,
@@ -125,11 +125,11 @@ int lb_scan_item(struct lb_scan *scan, const struct lb_event *note);
 int lb_scan_attribute(struct lb_scan *scan, const struct lb_event *note);
 /* A sign of life: beats.c. */
 int lb_scan_beat(struct lb_scan *scan, const struct lb_event *end, int type);
-int lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
+void lb_scan_write(struct lb_scan *scan, const struct lb_event *end, int type);
 /* An operation on all workers' items: recover, reset-all, clear-all. Its invoke, with the position
  * of its end; end NULL: it was never answered. */
-int lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
-                  const struct lb_event *end, int type);
+void lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
+                   const struct lb_event *end, int type);
 /* --- the open grants of a log: grants.c --- */
 
 static inline struct lb_open *lb_grant_at(const struct lb_scan *scan, uint32_t i)
@@ -165,16 +165,16 @@ void lb_scan_wait_end(struct lb_scan *scan, uint64_t time_ns, bool granted);
  * at least, and counts if that is longer than the bound. */
 void lb_scan_wait_cut(struct lb_scan *scan);
 /* The log ends while its worker waits: how long is known when all deaths are. */
-int lb_scan_keep_wait(struct lb_scan *scan);
-int lb_scan_count_pending(struct lb_case *c);
+void lb_scan_keep_wait(struct lb_scan *scan);
+void lb_scan_count_pending(struct lb_case *c);
 /* A process that was answered info does not go on: its grants lapse, its place in line is left. */
-int lb_scan_retire(struct lb_scan *scan, uint64_t low);
+void lb_scan_retire(struct lb_scan *scan, uint64_t low);
 /* Applies notes and recoveries to holds that had not ended when their log did. */
-int lb_world_apply(struct lb_case *c);
+void lb_world_apply(struct lb_case *c);
 /* Fills the logs' death_ns and gone_ns. */
 void lb_world_deaths(struct lb_case *c);
 /* Before lb_world_session_end: sorts what it looks up. */
-int lb_world_sessions(struct lb_case *c);
+void lb_world_sessions(struct lb_case *c);
 /* The earliest time at which the session that a note speaks of can have ended. */
 uint64_t lb_world_session_end(const struct lb_case *c, const struct lb_world_event *note);
 
@@ -186,9 +186,9 @@ void lb_ids_open(struct lb_case *c);
 int lb_ids_finish(struct lb_case *c);
 void lb_ids_release(struct lb_case *c);
 /* Facts found while the logs are read. */
-int lb_ids_put(struct lb_case *c, const struct lb_put *put);
-int lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim);
-int lb_ids_end(struct lb_case *c, const struct lb_item_record *end);
+void lb_ids_put(struct lb_case *c, const struct lb_put *put);
+void lb_ids_claim(struct lb_case *c, const struct lb_item_record *claim);
+void lb_ids_end(struct lb_case *c, const struct lb_item_record *end);
 /* An end of the id was refused. Marks the id if the worker of this log has its only claim. */
 void lb_ids_refused(struct lb_case *c, uint64_t id, uint32_t log);
 /* Fills items: what happened to the odd ids, or to all while the ids are not dense. */
@@ -207,7 +207,7 @@ static inline bool lb_id_acknowledged(const struct lb_id *id)
 
 /* --- standing still: stalls.c --- */
 
-int lb_scan_stall(struct lb_case *c, const struct lb_event *e);
+void lb_scan_stall(struct lb_case *c, const struct lb_event *e);
 /* Once all logs were read. */
 void lb_judge_stalls(struct lb_case *c);
 /* For how long all workers stood still between these times. */
@@ -235,17 +235,17 @@ struct lb_recovery_wait {
  * after the other, and no wait between them was that long, the guarantee is in doubt. tries.c. */
 bool lb_is_late_recovery(struct lb_case *c, enum lb_guarantee guarantee,
                          const struct lb_recovery_wait *wait);
-int lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
+void lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
 void lb_judge_late_waits(struct lb_case *c);
 
 /* The worker leaves its place in line, if it has one: granted at the event grant, or LB_NONE. */
-int lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant);
+void lb_scan_leave_line(struct lb_scan *scan, uint64_t low, uint64_t high, uint32_t grant);
 /* A worker that was granted nothing yet was not told how long a lease is: another one was. */
 void lb_scan_others_lease(struct lb_scan *scan);
 /* A line may drop waiters that it has not heard of for a lease. True if this one was silent for so
  * long, from the request of its last try to until_ns. */
 bool lb_scan_was_silent(const struct lb_scan *scan, uint64_t until_ns);
 /* Its place is lost then. */
-int lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns);
+void lb_scan_miss_try(struct lb_scan *scan, uint64_t asked_ns, uint64_t until_ns);
 
 #endif

@@ -17,8 +17,6 @@ int lb_scan_item(struct lb_scan *scan, const struct lb_event *note)
     if (!c->model->queue || scan->invoke == NULL || scan->invoke->op != LB_OP_CLAIM)
         return lb_scan_bad(scan, "an item outside of a claim");
     struct lb_noted *noted = lb_array_push(&scan->noted, sizeof *noted);
-    if (noted == NULL)
-        return lb_out_of_memory(c);
     *noted = (struct lb_noted){.id = note->value, .event = scan->index};
     return 0;
 }
@@ -44,12 +42,10 @@ static void judge_bounds(struct lb_scan *scan, const struct lb_event *ok)
                     ok->arg == 1 ? " was" : "s were", (unsigned long long)ok->value);
 }
 
-static int push_unknown(struct lb_scan *scan, const struct lb_event *end, uint64_t n,
-                        bool is_beyond)
+static void push_unknown(struct lb_scan *scan, const struct lb_event *end, uint64_t n,
+                         bool is_beyond)
 {
     struct lb_unknown_claim *unknown = lb_array_push(&scan->c->unknown, sizeof *unknown);
-    if (unknown == NULL)
-        return lb_out_of_memory(scan->c);
     *unknown = (struct lb_unknown_claim){.low = lb_low(scan->invoke->time_ns, scan->slack),
                                          .high = end != NULL ? lb_high(end->time_ns, scan->slack)
                                                              : LB_NEVER,
@@ -58,7 +54,6 @@ static int push_unknown(struct lb_scan *scan, const struct lb_event *end, uint64
                                          .log = scan->log,
                                          .is_final = (scan->invoke->flags & LB_EVF_FINAL) != 0,
                                          .is_beyond = is_beyond};
-    return 0;
 }
 
 /* Did it begin in the tick in which its worker's last put, claim or "empty" ended? Then their order
@@ -81,19 +76,16 @@ static void note_tie(struct lb_scan *scan, const struct lb_event *ok)
 }
 
 /* It began as many items as it says, also those without a record. */
-static int keep_begun(struct lb_scan *scan, const struct lb_item_record *claim, uint64_t returned)
+static void keep_begun(struct lb_scan *scan, const struct lb_item_record *claim, uint64_t returned)
 {
     uint64_t n = returned > scan->noted.n ? returned : scan->noted.n;
     if (!lb_wants_rate(scan->c) || n == 0)
-        return 0;
+        return;
     struct lb_begun *begun = lb_array_push(&scan->c->begun, sizeof *begun);
-    if (begun == NULL)
-        return lb_out_of_memory(scan->c);
     *begun = (struct lb_begun){claim->low, claim->high, (uint32_t)n, claim->log, scan->index};
-    return 0;
 }
 
-static int claimed(struct lb_scan *scan, const struct lb_event *ok)
+static void claimed(struct lb_scan *scan, const struct lb_event *ok)
 {
     struct lb_case *c = scan->c;
     const struct lb_noted *items = scan->noted.items;
@@ -101,65 +93,61 @@ static int claimed(struct lb_scan *scan, const struct lb_event *ok)
     struct lb_item_record claim = {.low = lb_low(scan->invoke->time_ns, scan->slack),
                                    .high = lb_high(ok->time_ns, scan->slack),
                                    .log = scan->log};
-    int rc = keep_begun(scan, &claim, ok->value);
+    keep_begun(scan, &claim, ok->value);
     note_tie(scan, ok);
     lb_scan_wait_end(scan, ok->time_ns, true);
-    for (size_t i = 0; i < noted && rc == 0; i++) {
+    for (size_t i = 0; i < noted; i++) {
         claim.id = items[i].id;
         claim.event = items[i].event;
-        rc = lb_ids_claim(c, &claim);
+        lb_ids_claim(c, &claim);
     }
-    if (rc != 0)
-        return rc;
     c->out->measures.n_claims += noted;
     c->logs[scan->log].n_successes += noted;
     judge_bounds(scan, ok);
     uint64_t returned = ok->value > noted ? ok->value : noted;
     if (returned > noted)
-        rc = push_unknown(scan, ok, returned - noted, true);
-    if (rc == 0 && ok->arg > returned) /* marked, and not returned */
-        rc = push_unknown(scan, ok, ok->arg - returned, false);
-    return rc;
+        push_unknown(scan, ok, returned - noted, true);
+    if (ok->arg > returned) /* marked, and not returned */
+        push_unknown(scan, ok, ok->arg - returned, false);
 }
 
-static int end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
+static void end_claim(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     struct lb_case *c = scan->c;
     c->logs[scan->log].n_attempts++;
-    if (type == LB_EV_OK)
-        return claimed(scan, end);
-    if (type != LB_EV_FAIL)
-        return push_unknown(scan, end, scan->invoke->arg, false);
+    if (type == LB_EV_OK) {
+        claimed(scan, end);
+        return;
+    }
+    if (type != LB_EV_FAIL) {
+        push_unknown(scan, end, scan->invoke->arg, false);
+        return;
+    }
     if (end->answer != LB_EMPTY) {
         c->out->measures.n_refusals += end->answer == LB_BUSY || end->answer == LB_TIMEOUT;
-        return 0;
+        return;
     }
     c->out->measures.n_empty++;
     lb_scan_wait_end(scan, end->time_ns, true); /* there was nothing to wait for */
     struct lb_refusal *refusal = lb_array_push(&c->refusals, sizeof *refusal);
-    if (refusal == NULL)
-        return lb_out_of_memory(c);
     *refusal = (struct lb_refusal){.low = lb_low(scan->invoke->time_ns, scan->slack),
                                    .high = lb_high(end->time_ns, scan->slack),
                                    .object = end->object,
                                    .log = scan->log,
                                    .event = scan->index};
     note_tie(scan, end);
-    return 0;
 }
 
 /* One entry for each item; of a refused one n is 0. */
-static int keep_unique(struct lb_scan *scan, const struct lb_event *end, int type)
+static void keep_unique(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     struct lb_case *c = scan->c;
     const struct lb_event *invoke = scan->invoke;
     const bool is_refused = type == LB_EV_FAIL && end->answer == LB_DUPLICATE;
     if (!lb_wants_unique(c) || (type == LB_EV_FAIL && !is_refused))
-        return 0;
+        return;
     for (uint32_t i = 0; i < invoke->arg; i++) {
         struct lb_put *slot = lb_array_push(&c->unique_puts, sizeof *slot);
-        if (slot == NULL)
-            return lb_out_of_memory(c);
         *slot = (struct lb_put){
             .first = invoke->value + i,
             .low = lb_low(invoke->time_ns, scan->slack),
@@ -168,22 +156,19 @@ static int keep_unique(struct lb_scan *scan, const struct lb_event *end, int typ
             .log = scan->log,
             .event = end != NULL ? scan->index : scan->invoke_index};
     }
-    return 0;
 }
 
 static int end_put(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     const struct lb_event *invoke = scan->invoke;
-    int rc = keep_unique(scan, end, type);
-    if (rc != 0)
-        return rc;
+    keep_unique(scan, end, type);
     if (type == LB_EV_FAIL || invoke->arg == 0)
         return 0;
     note_tie(scan, type == LB_EV_OK ? end : NULL);
     if (invoke->value > UINT64_MAX - (invoke->arg - 1))
         return lb_scan_bad(scan, "a put of more ids than there are");
     lb_finding_of(scan->c, LB_G_NO_LOSS)->n_tested += invoke->arg;
-    return lb_ids_put(
+    lb_ids_put(
         scan->c,
         &(struct lb_put){.first = invoke->value,
                          .low = lb_low(invoke->time_ns, scan->slack),
@@ -192,45 +177,49 @@ static int end_put(struct lb_scan *scan, const struct lb_event *end, int type)
                          .log = scan->log,
                          .event = end != NULL ? scan->index : scan->invoke_index,
                          .class_no = invoke->object});
+    return 0;
 }
 
-static int end_item(struct lb_scan *scan, const struct lb_event *end, int type)
+static void end_item(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     if (type == LB_EV_FAIL && end->answer == LB_REFUSED && scan->c->model->refused_free &&
         lb_item_closes(scan->invoke->op))
         lb_ids_refused(scan->c, scan->invoke->value, scan->log);
     if (type == LB_EV_FAIL)
-        return 0;
-    return lb_ids_end(scan->c,
-                      &(struct lb_item_record){.id = scan->invoke->value,
-                                               .log = scan->log,
-                                               .op = scan->invoke->op,
-                                               .type = (uint8_t)type,
-                                               .flags = type == LB_EV_OK ? end->flags : 0});
+        return;
+    lb_ids_end(scan->c, &(struct lb_item_record){.id = scan->invoke->value,
+                                                 .log = scan->log,
+                                                 .op = scan->invoke->op,
+                                                 .type = (uint8_t)type,
+                                                 .flags = type == LB_EV_OK ? end->flags : 0});
 }
 
 int lb_scan_queue_end(struct lb_scan *scan, const struct lb_event *end, int type)
 {
     switch (scan->invoke->op) {
     case LB_OP_CLAIM:
-        return end_claim(scan, end, type);
+        end_claim(scan, end, type);
+        break;
     case LB_OP_PUT:
         return end_put(scan, end, type);
     case LB_OP_CLEAR_ALL:
     case LB_OP_RESET_ALL: /* there may be millions, perhaps not needed: see scan_items.c */
         scan->c->has_reopened = scan->c->has_reopened || type == LB_EV_OK;
         scan->c->may_have_reopened = true;
-        return 0;
+        break;
     case LB_OP_RECOVER:
-        return lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, scan->index},
-                             end, type);
+        lb_scan_world(scan->c, scan->log, &(struct lb_invoked){scan->invoke, scan->index}, end,
+                      type);
+        break;
     case LB_OP_BEAT:
         return lb_scan_beat(scan, end, type);
     case LB_OP_WRITE:
-        return lb_scan_write(scan, end, type);
+        lb_scan_write(scan, end, type);
+        break;
     default:
-        return end_item(scan, end, type);
+        end_item(scan, end, type);
     }
+    return 0;
 }
 
 /* --- the ordinary case, in short --- */
@@ -248,9 +237,9 @@ static size_t find_answer(struct lb_scan *scan, const struct lb_event *e, size_t
     size_t k = 1;
     scan->noted.n = 0;
     for (; k < n && e[k].type == LB_EV_NOTE && e[k].op == LB_OP_ITEM; k++) {
-        struct lb_noted *noted = lb_array_push(&scan->noted, sizeof *noted);
-        if (noted == NULL || e[k].time_ns < e[k - 1].time_ns)
+        if (e[k].time_ns < e[k - 1].time_ns)
             return 0; /* the long way says what is wrong */
+        struct lb_noted *noted = lb_array_push(&scan->noted, sizeof *noted);
         *noted = (struct lb_noted){.id = e[k].value, .event = scan->index + (uint32_t)k};
     }
     return k < n && e[k].time_ns >= e[k - 1].time_ns && is_answer(e, &e[k]) ? k : 0;
@@ -276,9 +265,12 @@ static size_t take_operation(struct lb_scan *scan, const struct lb_event *e, siz
         c->logs[scan->log].n_attempts++;
     }
     scan->index += (uint32_t)k;
-    *ret_rc = is_claim             ? claimed(scan, &e[k])
-              : e->op == LB_OP_PUT ? end_put(scan, &e[k], LB_EV_OK)
-                                   : end_item(scan, &e[k], LB_EV_OK);
+    if (is_claim)
+        claimed(scan, &e[k]);
+    else if (e->op == LB_OP_PUT)
+        *ret_rc = end_put(scan, &e[k], LB_EV_OK);
+    else
+        end_item(scan, &e[k], LB_EV_OK);
     scan->index++;
     scan->last_ns = e[k].time_ns;
     scan->answered_low = lb_low(e->time_ns, scan->slack);

@@ -122,11 +122,10 @@ struct lb_search_budget {
 
 struct lb_search; /* its memory is used for one object after the other */
 
-/* NULL: there is no memory. The budget must live as long as the search. */
+/* The budget must live as long as the search. */
 struct lb_search *lb_search_open(struct lb_search_budget *budget);
 void lb_search_close(struct lb_search *search);
-/* 0 or LB_E_MEMORY. */
-int lb_search_run(struct lb_search *search, const struct lb_object *object);
+void lb_search_run(struct lb_search *search, const struct lb_object *object);
 /* Of the last object: the breaks, in order of time, and whether the search gave up after them. */
 const struct lb_break *lb_search_breaks(const struct lb_search *search, size_t *ret_n);
 bool lb_search_gave_up(const struct lb_search *search);

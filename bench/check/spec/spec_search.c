@@ -18,7 +18,7 @@
  */
 #include "automaton.h"
 
-#include "error.h"
+#include "memory.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -116,21 +116,17 @@ static size_t sort_ops(struct lb_search *s, bool by_high, uint32_t *numbers)
     return n;
 }
 
-static int make_room(struct lb_search *s, size_t n)
+static void make_room(struct lb_search *s, size_t n)
 {
     if (n <= s->n_room)
-        return 0;
+        return;
     free(s->keys);
     free(s->calls);
     free(s->returns);
     s->n_room = n + n / 2 + 16;
-    s->keys = malloc(s->n_room * sizeof *s->keys);
-    s->calls = malloc(s->n_room * sizeof *s->calls);
-    s->returns = malloc(s->n_room * sizeof *s->returns);
-    if (s->keys != NULL && s->calls != NULL && s->returns != NULL)
-        return 0;
-    s->n_room = 0;
-    return LB_E_MEMORY;
+    s->keys = lb_malloc(s->n_room * sizeof *s->keys);
+    s->calls = lb_malloc(s->n_room * sizeof *s->calls);
+    s->returns = lb_malloc(s->n_room * sizeof *s->returns);
 }
 
 /* --- configurations --- */
@@ -452,13 +448,10 @@ static void add_broken(struct lb_search *s, struct lb_break *one, const struct c
     }
 }
 
-static int keep_break(struct lb_search *s, const struct lb_break *one)
+static void keep_break(struct lb_search *s, const struct lb_break *one)
 {
     struct lb_break *slot = lb_array_push(&s->breaks, sizeof *slot);
-    if (slot == NULL)
-        return LB_E_MEMORY;
     *slot = *one;
-    return 0;
 }
 
 static bool has_clean(const struct configurations *configurations)
@@ -487,7 +480,7 @@ static void continue_all(struct lb_search *s, unsigned slot, bool only_clean)
 
 /* No order keeps everything beyond this answer. The search goes on with the orders that broke a
  * soft guarantee before, or else with those in which this operation breaks a hard one. */
-static int note_break(struct lb_search *s, unsigned slot, uint32_t number)
+static void note_break(struct lb_search *s, unsigned slot, uint32_t number)
 {
     struct lb_break one = {.op = number, .by = LB_SPEC_NONE, .other = LB_SPEC_NONE};
     uint32_t n_kept = s->after.n;
@@ -504,7 +497,7 @@ static int note_break(struct lb_search *s, unsigned slot, uint32_t number)
     if (s->after.n == 0) /* an automaton without a place for it: a defect, and no verdict */
         s->gave_up = true;
     if (s->gave_up)
-        return 0;
+        return;
     if (n_kept > 0)
         s->after.n = n_kept;
     else
@@ -518,30 +511,28 @@ static int note_break(struct lb_search *s, unsigned slot, uint32_t number)
         kept->all[i].by = kept->all[i].other = LB_SPEC_NONE;
         configurations_add(s, &s->after, kept->all[i]);
     }
-    return keep_break(s, &one);
+    keep_break(s, &one);
 }
 
 /* The operation was answered: it took effect, or will not any more. */
-static int finish(struct lb_search *s, uint32_t number)
+static void finish(struct lb_search *s, uint32_t number)
 {
     unsigned slot = slot_of(s, number);
     assert(slot < SLOTS); /* its invoke gave it one */
-    int rc = 0;
     s->now = s->object->ops[number].high;
     continue_all(s, slot, false);
     if (!s->gave_up && !has_clean(&s->after))
-        rc = note_break(s, slot, number);
-    if (s->gave_up || rc != 0)
-        return rc;
+        note_break(s, slot, number);
+    if (s->gave_up)
+        return;
     go_on(s);
     s->returns_left--;
     forget(s, UINT64_C(1) << slot, 0);
     forget_over(s);
-    return 0;
 }
 
 /* The history ends: an order is clean if something that is pending still makes it so. */
-static int come_to_rest(struct lb_search *s)
+static void come_to_rest(struct lb_search *s)
 {
     struct lb_break one = {.op = LB_SPEC_NONE, .by = LB_SPEC_NONE, .other = LB_SPEC_NONE};
     s->now = LB_SPEC_NEVER;
@@ -552,43 +543,42 @@ static int come_to_rest(struct lb_search *s)
             const struct configuration *end = &s->seen.all[k];
             unsigned broken = s->object->automaton->rest(s->object, &end->state) & ~s->excused;
             if ((end->broken | broken) == 0)
-                return 0;
+                return;
             add_set(s, &one, end->broken | broken);
         }
     }
-    return s->gave_up ? 0 : keep_break(s, &one);
+    if (!s->gave_up)
+        keep_break(s, &one);
 }
 
 /* --- along the times --- */
 
-static int run(struct lb_search *s)
+static void run(struct lb_search *s)
 {
     const struct lb_spec_op *ops = s->object->ops;
     size_t next = 0;
-    int rc = 0;
     configurations_add(s, &s->current,
                        (struct configuration){.state = s->object->first, .by = LB_SPEC_NONE});
-    for (size_t i = 0; i < s->n_returns && rc == 0; i++) {
+    for (size_t i = 0; i < s->n_returns; i++) {
         const struct lb_spec_op *op = &ops[s->returns[i]];
         if (op->high >= s->object->known_until) /* operations before it may be missing */
-            return 0;
+            return;
         for (; next < s->object->n_ops && ops[s->calls[next]].low <= op->high; next++)
             s->gave_up = s->gave_up || !begin(s, s->calls[next]);
         if (s->gave_up)
-            return 0;
-        rc = finish(s, s->returns[i]);
+            return;
+        finish(s, s->returns[i]);
         if (s->gave_up)
-            return rc;
+            return;
     }
     for (; next < s->object->n_ops && s->object->automaton->rest != NULL; next++)
         s->gave_up = s->gave_up || !begin(s, s->calls[next]);
-    if (rc == 0 && !s->gave_up && s->object->automaton->rest != NULL &&
+    if (!s->gave_up && s->object->automaton->rest != NULL &&
         s->object->known_until == LB_SPEC_NEVER)
-        rc = come_to_rest(s);
-    return rc;
+        come_to_rest(s);
 }
 
-int lb_search_run(struct lb_search *s, const struct lb_object *object)
+void lb_search_run(struct lb_search *s, const struct lb_object *object)
 {
     s->object = object;
     s->breaks.n = 0;
@@ -598,20 +588,18 @@ int lb_search_run(struct lb_search *s, const struct lb_object *object)
     s->gave_up = object->n_ops > s->budget->ops;
     s->budget->ops = s->gave_up ? 0 : s->budget->ops - object->n_ops;
     if (s->gave_up)
-        return 0;
-    if (make_room(s, object->n_ops) != 0)
-        return LB_E_MEMORY;
+        return;
+    make_room(s, object->n_ops);
     sort_ops(s, false, s->calls);
     s->n_returns = sort_ops(s, true, s->returns);
     s->returns_left = (uint32_t)s->n_returns;
-    return run(s);
+    run(s);
 }
 
 struct lb_search *lb_search_open(struct lb_search_budget *budget)
 {
-    struct lb_search *s = calloc(1, sizeof *s);
-    if (s != NULL)
-        s->budget = budget;
+    struct lb_search *s = lb_calloc(1, sizeof *s);
+    s->budget = budget;
     return s;
 }
 

@@ -378,7 +378,7 @@ static int load(const struct lb_args *args, struct loaded *loaded, struct lb_err
         loaded->n += rc == 0;
     }
     if (rc == 0 && (n > 1 || loaded->uncertainty_ns[0] > 0)) {
-        rc = lb_join(loaded->views, n, loaded->uncertainty_ns, &loaded->joined, err);
+        lb_join(loaded->views, n, loaded->uncertainty_ns, &loaded->joined);
         loaded->view = &loaded->joined;
     } else if (rc == 0) {
         loaded->view = &loaded->views[0];

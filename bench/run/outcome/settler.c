@@ -140,7 +140,6 @@ static void touch_windows(struct lb_settler *s)
 static int settle(struct lb_settler *s)
 {
     const uint64_t now_ns = lb_now_ns(), until_ns = now_ns > LAG_NS ? now_ns - LAG_NS : 0;
-    struct lb_error err;
     bool is_whole = false;
     touch_windows(s);
     int rc = collect(s, &is_whole);
@@ -149,8 +148,8 @@ static int settle(struct lb_settler *s)
     struct lb_settle_log *logs = lb_calloc(s->n_logs, sizeof *logs);
     for (size_t i = 0; i < s->n_logs; i++)
         logs[i] = (struct lb_settle_log){s->logs[i].events, s->logs[i].n, s->logs[i].n_seen};
-    rc = lb_settle(s->settled, &s->model, logs, s->n_logs, until_ns, &err);
-    for (size_t i = 0; i < s->n_logs && rc == 0; i++) {
+    lb_settle(s->settled, &s->model, logs, s->n_logs, until_ns);
+    for (size_t i = 0; i < s->n_logs; i++) {
         s->logs[i].n_left = logs[i].n;
         shrink(&s->logs[i]);
     }
