@@ -38,4 +38,19 @@ static inline size_t lb_order_find(const void *items, size_t n, size_t size, uin
     return low;
 }
 
+/* The same in the order of compare: the place of the first item that does not come before key. */
+static inline size_t lb_order_first(const void *items, size_t n, size_t size, const void *key,
+                                    int (*compare)(const void *, const void *))
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (compare((const char *)items + middle * size, key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 #endif

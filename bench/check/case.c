@@ -1,18 +1,14 @@
 /* Where things stand in the history of a case: see case.h. */
 #include "case.h"
 
+#include "order.h"
+
 static const struct lb_event *event_at(const struct lb_log_view *view, const size_t *first,
                                        uint32_t event)
 {
-    size_t low = 0, high = view->n_spans; /* the last span that begins at or before event */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (first[middle] <= event)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &view->spans[low].events[event - first[low]];
+    /* The last span that begins at or before event. */
+    size_t span = lb_order_find(first, view->n_spans, sizeof *first, (uint64_t)event + 1) - 1;
+    return &view->spans[span].events[event - first[span]];
 }
 
 const struct lb_event *lb_case_event(const struct lb_case *c, uint32_t log, uint32_t event)

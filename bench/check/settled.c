@@ -14,6 +14,8 @@
 
 #include "judges.h"
 
+#include "order.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,16 +57,7 @@ uint64_t lb_settled_events(const struct lb_settled *settled)
 /* The place of the first page that does not come before a number. */
 static size_t page_from(const struct lb_settled *settled, uint64_t number)
 {
-    const struct page *pages = settled->pages.items;
-    size_t low = 0, high = settled->pages.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (pages[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lb_order_find(settled->pages.items, settled->pages.n, sizeof(struct page), number);
 }
 
 /* The place of the first run that does not end before a number. */
@@ -206,9 +199,7 @@ void lb_settled_begin(struct lb_case *c)
 
 static void report_again(struct lb_case *c, const struct lb_id *id, enum lb_guarantee guarantee)
 {
-    struct lb_finding *finding = lb_finding_of(c, guarantee);
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, guarantee);
     if (witness == NULL)
         return;
     char at[LB_AT];

@@ -64,17 +64,10 @@ static void merge(struct lb_array *array)
 static uint64_t sum_until(const struct lb_array *array, uint64_t time_ns)
 {
     const struct stall *stalls = array->items;
-    size_t low = 0, high = array->n; /* those that began before */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (stalls[middle].from < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    size_t n = lb_order_find(stalls, array->n, sizeof *stalls, time_ns); /* began before */
+    if (n == 0)
         return 0;
-    const struct stall *last = &stalls[low - 1];
+    const struct stall *last = &stalls[n - 1];
     return last->before + ((last->until < time_ns ? last->until : time_ns) - last->from);
 }
 

@@ -13,6 +13,8 @@
  */
 #include "scan_logs.h"
 
+#include "order.h"
+
 #include <stdlib.h>
 
 void lb_scan_world(struct lb_case *c, uint32_t log, const struct lb_invoked *operation,
@@ -101,16 +103,7 @@ void lb_world_sessions(struct lb_case *c)
 /* The place of the first moment that does not come before another; their number: there is none. */
 static size_t first_from(const struct lb_case *c, const struct moment *from)
 {
-    const struct moment *moments = c->moments.items;
-    size_t low = 0, high = c->moments.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_log(&moments[middle], from) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lb_order_first(c->moments.items, c->moments.n, sizeof *from, from, by_log);
 }
 
 /* When something of a log was first, from since to until; LB_NEVER. */

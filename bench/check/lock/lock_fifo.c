@@ -19,6 +19,8 @@
  */
 #include "judges.h"
 
+#include "order.h"
+
 #include <stdlib.h>
 
 struct person {
@@ -67,17 +69,11 @@ enum { WAITING, WAITING_WRITERS, IN_LINE, GRANTED };
 static uint64_t hold_end(const struct lb_case *c, const struct lb_waiter *waiter)
 {
     const struct lb_log_facts *facts = &c->logs[waiter->log];
-    size_t low = facts->first_hold, high = low + facts->n_holds;
-    while (low < high) { /* the first hold that starts at or after the grant */
-        size_t middle = low + (high - low) / 2;
-        if (lb_holds(c)[middle].start < waiter->high)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < facts->first_hold + facts->n_holds; low++)
-        if (lb_holds(c)[low].event == waiter->grant && !lb_holds(c)[low].is_piece)
-            return lb_holds(c)[low].cut;
+    const struct lb_hold *holds = lb_holds(c) + facts->first_hold;
+    for (size_t i = lb_order_find(holds, facts->n_holds, sizeof *holds, waiter->high);
+         i < facts->n_holds; i++)
+        if (holds[i].event == waiter->grant && !holds[i].is_piece)
+            return holds[i].cut;
     return waiter->high;
 }
 

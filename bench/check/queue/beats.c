@@ -13,6 +13,8 @@
  */
 #include "items.h"
 
+#include "order.h"
+
 #include <stdlib.h>
 
 static void note_unsure(struct lb_case *c, uint32_t log, uint64_t low)
@@ -58,18 +60,8 @@ void lb_beats_sort(struct lb_case *c)
 /* The place of the first beat of a log that was answered at a time or later, or of its end. */
 size_t lb_beats_from(const struct lb_case *c, uint32_t log, uint64_t time)
 {
-    const struct lb_beat *beats = c->beats.items;
-    size_t low = 0, high = c->beats.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        bool is_before =
-            beats[middle].log != log ? beats[middle].log < log : beats[middle].high < time;
-        if (is_before)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    const struct lb_beat from = {.log = log, .high = time};
+    return lb_order_first(c->beats.items, c->beats.n, sizeof from, &from, by_log_and_high);
 }
 
 bool lb_beats_any(const struct lb_case *c, uint32_t log)

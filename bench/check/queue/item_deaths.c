@@ -19,6 +19,7 @@
 #include "judges.h"
 #include "scan_logs.h"
 
+#include "order.h"
 #include "units.h"
 
 #include <stdio.h>
@@ -113,15 +114,8 @@ static bool was_let_go(const struct lb_case *c, const struct lb_item_record *cla
 {
     const struct lb_let_go *all = c->let_go.items;
     const struct lb_let_go wanted = {claim->id, claim->log, claim->event};
-    size_t low = 0, high = c->let_go.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (by_id_and_log(&all[middle], &wanted) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < c->let_go.n && all[low].id == claim->id && all[low].log == claim->log;
+    size_t i = lb_order_first(all, c->let_go.n, sizeof wanted, &wanted, by_id_and_log);
+    return i < c->let_go.n && all[i].id == claim->id && all[i].log == claim->log;
 }
 
 /* Was it tried so often that the protocol has, or may have, given it up? See loss.c. */

@@ -48,16 +48,7 @@ static void find_busy(struct lb_item_ops *ops)
 /* How many busy times began by a time. */
 static size_t busy_until(const struct lb_item_ops *ops, uint64_t time)
 {
-    const struct busy *all = ops->busy.items;
-    size_t low = 0, high = ops->busy.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (all[middle].low <= time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return lb_order_find(ops->busy.items, ops->busy.n, sizeof(struct busy), time + 1);
 }
 
 /* True if it took effect inside the gap before the busy time at a place. */

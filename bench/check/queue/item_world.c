@@ -2,6 +2,8 @@
  * sessions. */
 #include "items.h"
 
+#include "order.h"
+
 #include <stdlib.h>
 
 static int by_kind(const struct lb_moment *a, int op, uint32_t class_no)
@@ -100,15 +102,9 @@ const struct lb_moment *lb_openers_from(const struct lb_item_world *world, int o
                                         const struct lb_moment **ret_end)
 {
     const struct lb_moment *all = world->openers.items;
-    size_t low = 0, high = world->openers.n;
-    *ret_end = high > 0 ? all + high : NULL;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int kind = by_kind(&all[middle], op, class_no);
-        if (kind < 0 || (kind == 0 && all[middle].high < from))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < world->openers.n && by_kind(&all[low], op, class_no) == 0 ? &all[low] : NULL;
+    const size_t n = world->openers.n;
+    const struct lb_moment key = {.op = (uint8_t)op, .class_no = class_no, .high = from};
+    size_t i = lb_order_first(all, n, sizeof key, &key, by_kind_and_high);
+    *ret_end = n > 0 ? all + n : NULL;
+    return i < n && by_kind(&all[i], op, class_no) == 0 ? &all[i] : NULL;
 }
