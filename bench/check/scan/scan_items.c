@@ -14,12 +14,10 @@ struct item_scan {
     uint64_t slack;
     const struct lb_event *invoke; /* of the operation under way; NULL */
     uint32_t invoke_index;
-    struct lb_array more;    /* struct lb_invoked: of a batch, the invokes after that */
-    size_t n_taken;          /* those that have become the operation under way */
-    struct lb_invoked piped; /* and the claim that went out with them; event NULL: none */
-    size_t claim_first;      /* the items of the claim under way */
-    uint64_t n_noted;        /* ... all of them, also those that are not kept */
-    bool is_unclear;         /* it may hold items that it was not told of */
+    struct lb_batch batch;
+    size_t claim_first; /* the items of the claim under way */
+    uint64_t n_noted;   /* ... all of them, also those that are not kept */
+    bool is_unclear;    /* it may hold items that it was not told of */
 };
 
 static bool is_wanted(const struct lb_case *c, uint64_t id)
@@ -109,6 +107,14 @@ static bool is_idle_renewal(const struct item_scan *scan, const struct lb_event 
            (end->flags & LB_EVF_EFFECTIVE) == 0;
 }
 
+/* Makes it the operation under way. */
+static void begin(struct item_scan *scan, struct lb_invoked operation)
+{
+    scan->invoke = operation.event;
+    scan->invoke_index = operation.index;
+    scan->claim_first = scan->c->items.n;
+}
+
 /* end: NULL if the operation was never answered. index: its place, or the log's end. */
 static int scan_end(struct item_scan *scan, const struct lb_event *end, int type, uint32_t index)
 {
@@ -135,41 +141,18 @@ static int scan_end(struct item_scan *scan, const struct lb_event *end, int type
     default:
         break;
     }
-    const struct lb_invoked *more = scan->more.items;
-    struct lb_invoked next = scan->piped;
-    if (scan->n_taken < scan->more.n) {
-        next = more[scan->n_taken++];
-    } else {
-        scan->piped.event = NULL;
-        scan->n_taken = scan->more.n = 0;
-    }
-    scan->invoke = next.event;
-    scan->invoke_index = next.index;
-    scan->claim_first = scan->c->items.n;
+    begin(scan, lb_batch_next(&scan->batch));
     return rc;
-}
-
-static void scan_more(struct item_scan *scan, const struct lb_event *e, uint32_t index)
-{
-    if (e->op == LB_OP_CLAIM) {
-        scan->piped = (struct lb_invoked){.event = e, .index = index};
-        return;
-    }
-    struct lb_invoked *more = lb_array_push(&scan->more, sizeof *more);
-    *more = (struct lb_invoked){.event = e, .index = index};
 }
 
 static int scan_event(struct item_scan *scan, const struct lb_event *e, uint32_t index)
 {
     switch (e->type) {
     case LB_EV_INVOKE:
-        if (scan->invoke != NULL) {
-            scan_more(scan, e, index);
-            return 0;
-        }
-        scan->invoke = e;
-        scan->invoke_index = index;
-        scan->claim_first = scan->c->items.n;
+        if (scan->invoke != NULL)
+            lb_batch_add(&scan->batch, e, index);
+        else
+            begin(scan, (struct lb_invoked){e, index});
         return 0;
     case LB_EV_NOTE:
         scan->n_noted += e->op == LB_OP_ITEM;
@@ -206,7 +189,7 @@ int lb_scan_items(struct lb_case *c)
         }
         while (rc == 0 && scan.invoke != NULL)
             rc = scan_end(&scan, NULL, LB_EV_NONE, index);
-        free(scan.more.items);
+        free(scan.batch.more.items);
     }
     return rc;
 }

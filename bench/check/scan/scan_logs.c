@@ -93,15 +93,7 @@ static void begin_claim(struct lb_scan *scan)
 /* Goes on to the operation after an ended one: the batch's next, or none. */
 static void next_of_batch(struct lb_scan *scan)
 {
-    const struct lb_invoked *more = scan->more.items;
-    struct lb_invoked next = {.event = NULL};
-    if (scan->n_taken < scan->more.n) {
-        next = more[scan->n_taken++];
-    } else {
-        next = scan->piped;
-        scan->piped.event = NULL;
-        scan->n_taken = scan->more.n = 0;
-    }
+    struct lb_invoked next = lb_batch_next(&scan->batch);
     scan->invoke = next.event;
     scan->invoke_index = next.index;
     if (next.event != NULL && next.event->op == LB_OP_CLAIM)
@@ -111,16 +103,10 @@ static void next_of_batch(struct lb_scan *scan)
 /* One more invoke of the batch under way, none of which has ended. */
 static int scan_more(struct lb_scan *scan, const struct lb_event *e)
 {
-    bool is_claim = e->op == LB_OP_CLAIM;
-    if (!scan->c->model->queue || scan->n_taken > 0 || !lb_is_batched(scan->invoke, e) ||
-        (is_claim && scan->piped.event != NULL))
+    if (!scan->c->model->queue || scan->batch.n_taken > 0 || !lb_is_batched(scan->invoke, e) ||
+        (e->op == LB_OP_CLAIM && scan->batch.piped.event != NULL))
         return lb_scan_bad(scan, "an invoke while another operation is under way");
-    if (is_claim) {
-        scan->piped = (struct lb_invoked){.event = e, .index = scan->index};
-        return 0;
-    }
-    struct lb_invoked *more = lb_array_push(&scan->more, sizeof *more);
-    *more = (struct lb_invoked){.event = e, .index = scan->index};
+    lb_batch_add(&scan->batch, e, scan->index);
     return 0;
 }
 
@@ -131,7 +117,7 @@ static int scan_end(struct lb_scan *scan, const struct lb_event *e)
         return lb_scan_bad(scan, "an end without an invoke");
     if (e->op != invoke->op || e->process != invoke->process || e->object != invoke->object)
         return lb_scan_bad(scan, "the end belongs to another operation than the one under way");
-    if (scan->more.n > 0 && e->value != invoke->value)
+    if (scan->batch.more.n > 0 && e->value != invoke->value)
         return lb_scan_bad(scan, "the ends of a batch must name its items, in the order of their "
                                  "invokes");
     int rc = scan->c->model->queue ? lb_scan_queue_end(scan, e, e->type)
@@ -277,7 +263,7 @@ int lb_scan_history(struct lb_case *c)
     for (size_t i = 0; i < c->history->n_logs && rc == 0; i++) {
         struct lb_array grants = {scan.grants.items, 0, scan.grants.room};
         struct lb_array noted = {scan.noted.items, 0, scan.noted.room};
-        struct lb_array more = {scan.more.items, 0, scan.more.room};
+        struct lb_array more = {scan.batch.more.items, 0, scan.batch.more.room};
         scan = (struct lb_scan){.c = c,
                                 .view = &c->history->logs[i],
                                 .log = (uint32_t)i,
@@ -287,14 +273,14 @@ int lb_scan_history(struct lb_case *c)
                                 .first_unknown = c->unknown_grants.n,
                                 .grants = grants,
                                 .noted = noted,
-                                .more = more};
+                                .batch = {.more = more}};
         rc = index_spans(c, (uint32_t)i);
         if (rc == 0)
             rc = scan_log(&scan);
     }
     free(scan.grants.items);
     free(scan.noted.items);
-    free(scan.more.items);
+    free(scan.batch.more.items);
     free(newest);
     free(last_hold);
     if (rc != 0)

@@ -14,6 +14,32 @@ struct lb_invoked {
     uint32_t index;
 };
 
+/* The operations that went out with the one under way: of a batch, the invokes after its first. */
+struct lb_batch {
+    struct lb_array more;    /* struct lb_invoked */
+    size_t n_taken;          /* those that have become the operation under way */
+    struct lb_invoked piped; /* and the claim that went out with them; event NULL: none */
+};
+
+static inline void lb_batch_add(struct lb_batch *batch, const struct lb_event *invoke,
+                                uint32_t index)
+{
+    struct lb_invoked *slot =
+        invoke->op == LB_OP_CLAIM ? &batch->piped : lb_array_push(&batch->more, sizeof *slot);
+    *slot = (struct lb_invoked){.event = invoke, .index = index};
+}
+
+/* The operation that comes after an ended one; event NULL: none. */
+static inline struct lb_invoked lb_batch_next(struct lb_batch *batch)
+{
+    struct lb_invoked next = batch->piped;
+    if (batch->n_taken < batch->more.n)
+        return ((const struct lb_invoked *)batch->more.items)[batch->n_taken++];
+    batch->piped.event = NULL;
+    batch->n_taken = batch->more.n = 0;
+    return next;
+}
+
 /* An operation under way, or a claim that is out, of the log that is being read. */
 struct lb_open {
     uint32_t hold, piece; /* positions in holds; piece: the latest part, the hold itself at first */
@@ -58,9 +84,7 @@ struct lb_scan {
     size_t first_unknown; /* of the log's acquires of unknown outcome, which may hold something */
     bool is_unclear;      /* its remaining holds are unknown */
     /* queues */
-    struct lb_array more;              /* struct lb_invoked: of a batch, the invokes after that */
-    size_t n_taken;                    /* those that have become the operation under way */
-    struct lb_invoked piped;           /* and the claim that went out with them; event NULL: none */
+    struct lb_batch batch;
     struct lb_array noted;             /* struct lb_noted: the items of the claim under way */
     uint64_t claimed_high, queue_high; /* of the last claim; of the last put, claim or "empty" */
     bool has_claimed, has_queued;      /* there was one */
