@@ -5,7 +5,6 @@
  * incomplete, since what is missing cannot undo it; "held" needs a whole history with something
  * in it to test.
  */
-#include "doubts.h"
 #include "guarantee_kind.h"
 #include "judges.h"
 #include "scan_logs.h"

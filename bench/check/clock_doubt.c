@@ -5,7 +5,7 @@
  * history until then is judged by itself: what it violates is violated. Any other violation may be
  * due to the clock.
  */
-#include "doubts.h"
+#include "judges.h"
 
 #include "memory.h"
 #include "units.h"

@@ -9,10 +9,8 @@
  * another's hold if there is a lease, and if there is none the lock was granted to two. The
  * protocol is broken in both readings; the finding is that of the reading with the lease.
  */
-#include "doubts.h"
-
 #include "guarantee_kind.h"
-#include "memory.h"
+#include "judges.h"
 
 #include <stdio.h>
 #include <stdlib.h>

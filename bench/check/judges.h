@@ -14,6 +14,13 @@ void lb_sort(struct lb_key *keys, size_t n);
 
 /* --- judging --- */
 
+/* As lb_check, also if a clock was set. */
+int lb_check_doubted(const struct lb_history_view *history, const struct lb_model *model,
+                     struct lb_judgement *ret_judgement, struct lb_error *err);
+/* The same by one reading of the history: without model->doubts. */
+int lb_check_once(const struct lb_history_view *history, const struct lb_model *model,
+                  struct lb_judgement *ret_judgement, struct lb_error *err);
+
 /* Judges a lock of which nothing needs a closer look, and sets c->is_calm; or leaves the case as it
  * is. */
 int lb_judge_calm_lock(struct lb_case *c);

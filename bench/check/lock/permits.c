@@ -269,13 +269,11 @@ static void judge_one(struct holders *holders, const struct lb_asked *asked)
         most += all[i].high >= asked->low ? all[i].permits : 0;
         last = last == NULL || all[i].low > last->low ? &all[i] : last;
     }
-    struct lb_finding *finding = lb_finding_of(c, LB_G_PERMITS);
     int64_t taken = (int64_t)capacity - asked->free;
-    finding->n_tested++;
+    lb_finding_of(c, LB_G_PERMITS)->n_tested++;
     if (taken >= (int64_t)least && taken <= (int64_t)most)
         return;
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_PERMITS);
     if (witness == NULL)
         return;
     char at[LB_AT];

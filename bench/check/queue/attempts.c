@@ -54,12 +54,10 @@ void lb_judge_attempts(const struct lb_item_ops *ops, const struct lb_item_recor
             last[side] = e;
     }
     int most = n_claims[1] > n_claims[0];
-    struct lb_finding *finding = lb_finding_of(c, LB_G_ATTEMPTS);
-    finding->n_tested += n_claims[most] >= c->model->attempts;
+    lb_finding_of(c, LB_G_ATTEMPTS)->n_tested += n_claims[most] >= c->model->attempts;
     if (n_claims[most] <= c->model->attempts)
         return;
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_ATTEMPTS);
     if (witness == NULL)
         return;
     char at[LB_AT];

@@ -100,9 +100,6 @@ struct lb_search;
 void lb_judge_limits(struct lb_case *c, struct lb_item_ops *ops, struct lb_search *search,
                      uint64_t most);
 
-/* True if one worker alone touched the item, claimed it once, and did not free it: item_single.c.
- * The records are in order of log and event. */
-bool lb_item_is_single(const struct lb_item_record *const *records, size_t n);
 /* --- its records: item_records.c --- */
 
 /* True if two items were put under the id's name: they cannot be distinguished. Calls must be in

@@ -259,10 +259,8 @@ static double scatter(const double *served, const double *due)
 static void report(struct judge *judge, const struct tenant *tenant, double share)
 {
     struct lb_case *c = judge->c;
-    struct lb_finding *finding = lb_finding_of(c, LB_G_SHARE);
+    struct lb_witness *witness = lb_violation(c, LB_G_SHARE);
     char name[LB_ITEM_NAME];
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
     if (witness == NULL)
         return;
     witness->at_ns = c->end_ns;

@@ -24,13 +24,11 @@ int lb_scan_item(struct lb_scan *scan, const struct lb_event *note)
 static void judge_bounds(struct lb_scan *scan, const struct lb_event *ok)
 {
     struct lb_case *c = scan->c;
-    struct lb_finding *finding = lb_finding_of(c, LB_G_BOUNDED_CLAIM);
     uint32_t wanted = scan->invoke->arg;
-    finding->n_tested++;
+    lb_finding_of(c, LB_G_BOUNDED_CLAIM)->n_tested++;
     if (ok->arg <= wanted && ok->arg == ok->value)
         return;
-    finding->n_violations++;
-    struct lb_witness *witness = lb_witness_new(finding);
+    struct lb_witness *witness = lb_violation(c, LB_G_BOUNDED_CLAIM);
     if (witness == NULL)
         return;
     char at[LB_AT];
