@@ -18,18 +18,6 @@ struct joined {
     char *meta;
 };
 
-static void joined_free(struct joined *joined)
-{
-    for (size_t i = 0; i < joined->n_names; i++)
-        free(joined->names[i]);
-    free(joined->names);
-    free(joined->logs);
-    free(joined->spans);
-    free(joined->events);
-    free(joined->meta);
-    free(joined);
-}
-
 /* Realtime minus monotonic time. Unsigned and wrapping: only differences of two count. */
 static uint64_t offset_of(const struct lb_history_view *view)
 {
@@ -142,7 +130,16 @@ void lb_join(const struct lb_history_view *views, size_t n, const uint64_t *unce
 
 void lb_join_release(struct lb_history_view *view)
 {
-    if (view->memory != NULL)
-        joined_free(view->memory);
+    struct joined *joined = view->memory;
     *view = (struct lb_history_view){0};
+    if (joined == NULL)
+        return;
+    for (size_t i = 0; i < joined->n_names; i++)
+        free(joined->names[i]);
+    free(joined->names);
+    free(joined->logs);
+    free(joined->spans);
+    free(joined->events);
+    free(joined->meta);
+    free(joined);
 }

@@ -113,12 +113,6 @@ void lb_judge_stalls(struct lb_case *c)
         lb_format_ns(lost, a, sizeof a), lb_format_ns(length, b, sizeof b));
 }
 
-void lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
-{
-    struct lb_late_wait *late = lb_array_push(&c->late_waits, sizeof *late);
-    *late = (struct lb_late_wait){*wait, end};
-}
-
 /* A wait that was longer than the bound. end: the event that answered, or LB_NONE. */
 static void report(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end)
 {

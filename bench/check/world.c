@@ -238,16 +238,6 @@ static void open_index(const struct lb_case *c, struct index *index)
     }
 }
 
-static void close_index(const struct lb_case *c, struct index *index)
-{
-    for (size_t log = 0; log < c->history->n_logs; log++)
-        free(index->next[log]);
-    free(index->next);
-    free(index->walks);
-    free(index->longer);
-    free(index->last);
-}
-
 /* By event of a log: the next one of the same object that is no note. */
 static const uint32_t *next_of_object(const struct lb_case *c, struct index *index, uint32_t log)
 {
@@ -468,7 +458,12 @@ static void end_sessions(struct lb_case *c)
     for (size_t w = 0; w < c->world.n; w++)
         if (world[w].op == LB_OP_SESSION_END && world[w].target < c->history->n_logs)
             end_session(c, &world[w], &index);
-    close_index(c, &index);
+    for (size_t log = 0; log < c->history->n_logs; log++)
+        free(index.next[log]);
+    free(index.next);
+    free(index.walks);
+    free(index.longer);
+    free(index.last);
 }
 
 /* The earliest time at which a recovery can have freed what the dead of that time held; LB_NEVER.

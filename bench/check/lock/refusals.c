@@ -23,14 +23,6 @@ struct groups {
     uint64_t *unknown; /* per resource: the first acquire that may have been granted */
 };
 
-static void groups_release(struct groups *groups)
-{
-    free(groups->holds);
-    free(groups->first);
-    free(groups->next);
-    free(groups->unknown);
-}
-
 static bool is_empty(const struct lb_hold *hold)
 {
     return hold->end <= hold->start;
@@ -192,7 +184,10 @@ static void judge_busy(struct lb_case *c)
         if (!busy_justified(c, &groups, first, end, at, refusal))
             c->out->measures.n_refusals_unjustified++;
     }
-    groups_release(&groups);
+    free(groups.holds);
+    free(groups.first);
+    free(groups.next);
+    free(groups.unknown);
 }
 
 void lb_judge_answers(struct lb_case *c)

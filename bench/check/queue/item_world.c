@@ -91,12 +91,6 @@ void lb_item_world_init(struct lb_item_world *world, struct lb_case *c)
               by_log);
 }
 
-void lb_item_world_release(struct lb_item_world *world)
-{
-    free(world->openers.items);
-    free(world->session_ends.items);
-}
-
 const struct lb_moment *lb_openers_from(const struct lb_item_world *world, int op,
                                         uint32_t class_no, uint64_t from,
                                         const struct lb_moment **ret_end)

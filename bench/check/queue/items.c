@@ -334,7 +334,8 @@ static int judge_items(struct lb_case *c)
     if (rc == 0)
         lb_judge_limits(c, &judge.ops, judge.search, judge.budget.ops);
     lb_search_close(judge.search);
-    lb_item_world_release(&world);
+    free(world.openers.items);
+    free(world.session_ends.items);
     free(judge.ops.array.items);
     free(judge.ops.busy.items);
     lb_finding_of(c, LB_G_NO_DUPLICATE)->n_tested = c->out->measures.n_claims;

@@ -24,7 +24,8 @@ struct lb_session_end {
     uint64_t low, high;
 };
 
-/* What concerns all items, looked up once: item_world.c. Zeroed to begin with. */
+/* What concerns all items, looked up once: item_world.c. Zeroed to begin with; the owner frees the
+ * arrays. */
 struct lb_item_world {
     struct lb_array openers;      /* struct lb_moment: reset-all, clear-all, and recoveries, of all
                                      classes as one; by op and class, and by high within them */
@@ -32,7 +33,6 @@ struct lb_item_world {
     uint64_t longest;             /* of the openers that certainly took effect */
 };
 void lb_item_world_init(struct lb_item_world *world, struct lb_case *c);
-void lb_item_world_release(struct lb_item_world *world);
 /* The first opener that can take effect at a time or later; NULL. More follow up to the end, which
  * is stored. */
 const struct lb_moment *lb_openers_from(const struct lb_item_world *world, int op,

@@ -105,15 +105,6 @@ static void meet(struct ties *t, uint32_t item)
         t->ready[t->n_ready++] = item;
 }
 
-static void order_release(struct order *o)
-{
-    free(o->by_low);
-    free(o->by_high);
-    free(o->by_log);
-    free(o->groups);
-    free(o->group_of);
-}
-
 static void order_sort(const struct ties *t, struct order *o, int kind)
 {
     size_t room = t->n + 1;
@@ -300,8 +291,13 @@ static void find_order(struct ties *t, bool *ret_tied)
 
 static void ties_release(struct ties *t)
 {
-    for (int kind = 0; kind < KINDS; kind++)
-        order_release(&t->orders[kind]);
+    for (struct order *o = t->orders; o < t->orders + KINDS; o++) {
+        free(o->by_low);
+        free(o->by_high);
+        free(o->by_log);
+        free(o->groups);
+        free(o->group_of);
+    }
     free(t->n_met);
     free(t->is_taken);
     free(t->ready);

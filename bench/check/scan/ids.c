@@ -335,12 +335,6 @@ static void put_index_init(struct put_index *index, const struct lb_case *c)
     free(keys);
 }
 
-static void put_index_release(struct put_index *index)
-{
-    free(index->puts);
-    free(index->reach);
-}
-
 /* The puts of an id; ids only grow from call to call. Of several, the first request gives the
  * earliest time of the item, and the first acknowledgement the latest. */
 static void find_put(struct put_index *index, struct lb_id *id)
@@ -430,7 +424,8 @@ static void build_ids(struct lb_case *c)
     /* Others walk from the first to the end: not from NULL. */
     if (ids.items == NULL)
         ids.items = lb_calloc(1, sizeof(struct lb_id));
-    put_index_release(&index);
+    free(index.puts);
+    free(index.reach);
     c->ids = ids.items;
     c->n_ids = ids.n;
 }

@@ -28,9 +28,10 @@ static void count_wait(struct lb_case *c, const struct lb_pending_wait *wait, ui
     if (wait_ns > c->out->measures.longest_wait_ns)
         c->out->measures.longest_wait_ns = wait_ns;
     lb_finding_of(c, LB_G_PROGRESS)->n_tested++;
-    if (c->model->progress_bound_ns > 0 && wait_ns > c->model->progress_bound_ns) {
-        lb_keep_late_wait(c, wait, end);
-    }
+    if (c->model->progress_bound_ns == 0 || wait_ns <= c->model->progress_bound_ns)
+        return;
+    struct lb_late_wait *late = lb_array_push(&c->late_waits, sizeof *late);
+    *late = (struct lb_late_wait){*wait, end};
 }
 
 static struct lb_pending_wait wait_until(const struct lb_scan *scan, uint64_t until_ns)

@@ -259,7 +259,6 @@ struct lb_recovery_wait {
  * after the other, and no wait between them was that long, the guarantee is in doubt. tries.c. */
 bool lb_is_late_recovery(struct lb_case *c, enum lb_guarantee guarantee,
                          const struct lb_recovery_wait *wait);
-void lb_keep_late_wait(struct lb_case *c, const struct lb_pending_wait *wait, uint32_t end);
 void lb_judge_late_waits(struct lb_case *c);
 
 /* The worker leaves its place in line, if it has one: granted at the event grant, or LB_NONE. */

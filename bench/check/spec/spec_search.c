@@ -605,8 +605,6 @@ struct lb_search *lb_search_open(struct lb_search_budget *budget)
 
 void lb_search_close(struct lb_search *s)
 {
-    if (s == NULL)
-        return;
     free(s->keys);
     free(s->calls);
     free(s->returns);
