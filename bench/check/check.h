@@ -193,8 +193,8 @@ struct lb_judgement {
 };
 
 /* Judges. Returns 0, LB_E_FILE for a history that breaks the event grammar (two invokes without an
- * end between, time going backwards in one log), LB_E_MEMORY, or LB_E_INTERRUPTED if the model gave
- * up. judgement is filled on 0. */
+ * end between, time going backwards in one log) or has more records than can be numbered, or
+ * LB_E_INTERRUPTED if the model gave up. judgement is filled on 0. */
 int lb_check(const struct lb_history_view *history, const struct lb_model *model,
              struct lb_judgement *ret_judgement, struct lb_error *err);
 
