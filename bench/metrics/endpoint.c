@@ -3,6 +3,7 @@
  * Uses libmicrohttpd, if it was available when lockbench was built. The socket is made here, so
  * that an error with it becomes one line. The server's thread receives no signals.
  */
+#include "memory.h"
 #include "metrics.h"
 
 #include <stdlib.h>
@@ -145,16 +146,15 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
                               size_t *upload_size, void **state)
 {
     (void)version, (void)upload, (void)upload_size, (void)state;
-    static char nothing[] = "lockbench: see /metrics\n", memory[] = "out of memory\n";
+    static char nothing[] = "lockbench: see /metrics\n";
     bool is_get =
         strcmp(method, MHD_HTTP_METHOD_GET) == 0 || strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
     bool is_there = strcmp(path, "/metrics") == 0;
     char *text = is_get && is_there ? lb_metrics_text(arg) : NULL;
-    unsigned status = !is_get        ? MHD_HTTP_METHOD_NOT_ALLOWED
-                      : !is_there    ? MHD_HTTP_NOT_FOUND
-                      : text == NULL ? MHD_HTTP_INTERNAL_SERVER_ERROR
-                                     : MHD_HTTP_OK;
-    char *body = text != NULL ? text : is_there && is_get ? memory : nothing;
+    unsigned status = !is_get     ? MHD_HTTP_METHOD_NOT_ALLOWED
+                      : !is_there ? MHD_HTTP_NOT_FOUND
+                                  : MHD_HTTP_OK;
+    char *body = text != NULL ? text : nothing;
     struct MHD_Response *response = MHD_create_response_from_buffer(
         strlen(body), body, text != NULL ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
     if (response == NULL) {
@@ -173,14 +173,10 @@ int lb_endpoint_open(const char *where, struct lb_metrics *metrics, struct lb_en
 {
     enum { CONNECTIONS = 16, PATIENCE_S = 10 };
     sigset_t all, before;
-    struct lb_endpoint *endpoint = calloc(1, sizeof *endpoint);
-    if (endpoint == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
     int fd = listen_at(where, err);
-    if (fd < 0) {
-        free(endpoint);
+    if (fd < 0)
         return fd;
-    }
+    struct lb_endpoint *endpoint = lb_calloc(1, sizeof *endpoint);
     write_url(fd, endpoint->url, sizeof endpoint->url);
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);

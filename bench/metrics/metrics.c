@@ -7,6 +7,7 @@
 #include "metrics.h"
 
 #include "array.h"
+#include "memory.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -26,14 +27,11 @@ struct lb_metrics {
     size_t n, present; /* present: the series with a run under way; n: none */
 };
 
-int lb_metrics_new(struct lb_metrics **ret, struct lb_error *err)
+struct lb_metrics *lb_metrics_new(void)
 {
-    struct lb_metrics *metrics = calloc(1, sizeof *metrics);
-    if (metrics == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_metrics *metrics = lb_calloc(1, sizeof *metrics);
     pthread_mutex_init(&metrics->mutex, NULL);
-    *ret = metrics;
-    return 0;
+    return metrics;
 }
 
 void lb_metrics_free(struct lb_metrics *metrics)
@@ -51,31 +49,26 @@ void lb_metrics_free(struct lb_metrics *metrics)
 }
 
 /* With the mutex. */
-static int make_series(struct lb_metrics *metrics, size_t number,
-                       const struct lb_metrics_case *name, struct lb_error *err)
+static void make_series(struct lb_metrics *metrics, size_t number,
+                        const struct lb_metrics_case *name)
 {
     lb_array_extend(&metrics->all, &metrics->n, sizeof *metrics->all, number + 1);
     struct series *series = &metrics->all[number];
     if (series->strategy != NULL)
-        return 0;
-    series->engine = strdup(name->engine);
-    series->scenario = strdup(name->scenario);
-    if (series->engine != NULL && series->scenario != NULL)
-        series->strategy = strdup(name->strategy);
-    return series->strategy != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+        return;
+    series->engine = lb_strdup(name->engine);
+    series->scenario = lb_strdup(name->scenario);
+    series->strategy = lb_strdup(name->strategy);
 }
 
-int lb_metrics_tell(struct lb_metrics *metrics, size_t number, const struct lb_metrics_case *name,
-                    const struct lb_metrics_run *run, struct lb_error *err)
+void lb_metrics_tell(struct lb_metrics *metrics, size_t number, const struct lb_metrics_case *name,
+                     const struct lb_metrics_run *run)
 {
     pthread_mutex_lock(&metrics->mutex);
-    int rc = make_series(metrics, number, name, err);
-    if (rc == 0) {
-        metrics->all[number].now = *run;
-        metrics->present = number;
-    }
+    make_series(metrics, number, name);
+    metrics->all[number].now = *run;
+    metrics->present = number;
     pthread_mutex_unlock(&metrics->mutex);
-    return rc;
 }
 
 void lb_metrics_over(struct lb_metrics *metrics, size_t number, unsigned judged,
@@ -271,15 +264,10 @@ char *lb_metrics_text(struct lb_metrics *metrics)
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL)
-        return NULL;
+    FILE *out = lb_open_memory(&text, &size);
     pthread_mutex_lock(&metrics->mutex);
     write_all(out, metrics);
     pthread_mutex_unlock(&metrics->mutex);
-    bool is_whole = ferror(out) == 0;
-    if (fclose(out) == 0 && is_whole)
-        return text;
-    free(text);
-    return NULL;
+    lb_close_memory(out);
+    return text;
 }

@@ -29,19 +29,18 @@ struct lb_metrics_run {
     uint64_t waits[LB_COARSE_BUCKETS]; /* of acquires and claims, in the measured part */
 };
 
-/* 0, or LB_E_MEMORY. */
-int lb_metrics_new(struct lb_metrics **ret, struct lb_error *err);
+struct lb_metrics *lb_metrics_new(void);
 void lb_metrics_free(struct lb_metrics *metrics);
 
 /* This run is under way, of this case. */
-int lb_metrics_tell(struct lb_metrics *metrics, size_t number, const struct lb_metrics_case *name,
-                    const struct lb_metrics_run *run, struct lb_error *err);
+void lb_metrics_tell(struct lb_metrics *metrics, size_t number, const struct lb_metrics_case *name,
+                     const struct lb_metrics_run *run);
 /* Reports the end of this case's latest run. violations: of its guarantees; judged: the tested
  * guarantees, in bits; both 0 without a verdict. */
 void lb_metrics_over(struct lb_metrics *metrics, size_t number, unsigned judged,
                      const uint64_t violations[LB_GUARANTEE_ROOM]);
 
-/* Prometheus' text format 0.0.4, to be freed; NULL: no memory. */
+/* Prometheus' text format 0.0.4, to be freed. */
 char *lb_metrics_text(struct lb_metrics *metrics);
 
 /* An HTTP server for the text, under /metrics. */

@@ -8,9 +8,8 @@ int lb_telemetry_open(struct lb_telemetry *telemetry, const struct lb_args *args
 {
     if (args->metrics_at == NULL)
         return 0;
-    int rc = lb_metrics_new(&telemetry->metrics, err);
-    if (rc == 0)
-        rc = lb_endpoint_open(args->metrics_at, telemetry->metrics, &telemetry->endpoint, err);
+    telemetry->metrics = lb_metrics_new();
+    int rc = lb_endpoint_open(args->metrics_at, telemetry->metrics, &telemetry->endpoint, err);
     if (rc == 0)
         fprintf(stderr, "lockbench: metrics at %s\n", lb_endpoint_url(telemetry->endpoint));
     return rc;
@@ -19,7 +18,6 @@ int lb_telemetry_open(struct lb_telemetry *telemetry, const struct lb_args *args
 void lb_telemetry_tell(struct lb_telemetry *telemetry, const struct lb_report *report,
                        const struct lb_cell *cell, const struct lb_progress *progress)
 {
-    struct lb_error ignored;
     if (telemetry->endpoint == NULL)
         return;
     const struct lb_metrics_case name = {cell->name, cell->engine, cell->scenario.name};
@@ -32,8 +30,7 @@ void lb_telemetry_tell(struct lb_telemetry *telemetry, const struct lb_report *r
                                  .n_overlaps = progress->n_overlaps};
     if (progress->waits != NULL)
         memcpy(run.waits, progress->waits, sizeof run.waits);
-    /* Without memory it is not seen; that is no reason to stop what is measured. */
-    lb_metrics_tell(telemetry->metrics, (size_t)(cell - report->cells), &name, &run, &ignored);
+    lb_metrics_tell(telemetry->metrics, (size_t)(cell - report->cells), &name, &run);
 }
 
 void lb_telemetry_over(struct lb_telemetry *telemetry, const struct lb_report *report,
