@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "append.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -138,7 +139,7 @@ static uint64_t choose_at(const struct lb_plan *plan)
 
 void lb_plan_fit(struct lb_plan *plan)
 {
-    struct lb_usl_point *points = calloc(plan->n_points + 1, sizeof *points);
+    struct lb_usl_point *points = lb_calloc(plan->n_points + 1, sizeof *points);
     struct lb_error err;
     char text[200];
     size_t n = 0, n_levels = count_levels(plan);
@@ -147,7 +148,7 @@ void lb_plan_fit(struct lb_plan *plan)
     plan->has_fit = plan->by_points = plan->has_knee = plan->has_peak = false;
     plan->n_band = 0;
     plan->doubts[0] = plan->misfit[0] = '\0';
-    for (size_t i = 0; i < plan->n_points && points != NULL; i++)
+    for (size_t i = 0; i < plan->n_points; i++)
         if (plan->points[i].valid)
             points[n++] = (struct lb_usl_point){(double)plan->points[i].workers,
                                                 plan->points[i].run->successes_per_s};
@@ -155,8 +156,6 @@ void lb_plan_fit(struct lb_plan *plan)
         snprintf(text, sizeof text, "%zu of %zu numbers of workers were measured, a fit needs %d",
                  n_levels, plan->question->n_levels, LB_USL_MIN_LEVELS);
         refuse(plan, text);
-    } else if (points == NULL) {
-        refuse(plan, "out of memory");
     } else if (lb_usl_fit(points, n, 0.95, LB_PLAN_SAMPLES, plan->question->seed, &plan->fit,
                           &err) != 0) {
         refuse(plan, err.message);

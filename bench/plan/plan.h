@@ -176,10 +176,9 @@ void lb_plan_give_threads(struct lb_scenario *scenario);
 /* The scenario of a point of the sweep. */
 void lb_plan_point_scenario(const struct lb_plan *plan, uint64_t workers, struct lb_scenario *ret);
 
-/* The scenario is copied. Release with lb_plan_release. 0 or LB_E_MEMORY. */
-int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
-                 const char *strategy, const char *engine, const struct lb_scenario *scenario,
-                 struct lb_error *err);
+/* The scenario is copied. Release with lb_plan_release. */
+void lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
+                  const char *strategy, const char *engine, const struct lb_scenario *scenario);
 void lb_plan_release(struct lb_plan *plan);
 
 /* Runs the sweeps of all plans, interleaved: every point of every plan once, in random order, then

@@ -11,6 +11,8 @@
  */
 #include "plan.h"
 
+#include "memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +45,8 @@ static size_t n_rounds(const struct lb_plan *plan)
     return n;
 }
 
-/* Means with each round as often as weight says; where a level has none of these rounds, of all. */
+/* Means with each round as often as weight says; of all, where a level has none of these rounds, or
+ * without weights. */
 static void take_means(const struct lb_plan *plan, const double *weight, struct curve *curve)
 {
     for (size_t l = 0; l < curve->n; l++) {
@@ -53,8 +56,10 @@ static void take_means(const struct lb_plan *plan, const double *weight, struct 
             if (!point->valid || (double)point->workers < curve->workers[l] ||
                 (double)point->workers > curve->workers[l])
                 continue;
-            sum += weight[point->round] * point->run->successes_per_s;
-            n += weight[point->round];
+            if (weight != NULL) {
+                sum += weight[point->round] * point->run->successes_per_s;
+                n += weight[point->round];
+            }
             all += point->run->successes_per_s, n_all++;
         }
         curve->rate[l] = n > 0 ? sum / n : all / n_all;
@@ -98,18 +103,15 @@ static double workers_at(const struct curve *curve, double rate)
     return (double)INFINITY;
 }
 
-static bool make_curve(const struct lb_plan *plan, struct curve *curve, double **ret_weight)
+static bool make_curve(const struct lb_plan *plan, struct curve *curve)
 {
     *curve = (struct curve){.n = 0};
-    *ret_weight = malloc((n_rounds(plan) + 1) * sizeof **ret_weight);
     for (size_t i = 0; i < plan->n_points; i++)
         if (plan->points[i].valid)
             add_level(curve, (double)plan->points[i].workers);
-    for (size_t r = 0; r < n_rounds(plan) && *ret_weight != NULL; r++)
-        (*ret_weight)[r] = 1;
-    if (curve->n == 0 || *ret_weight == NULL)
+    if (curve->n == 0)
         return false;
-    take_means(plan, *ret_weight, curve);
+    take_means(plan, NULL, curve);
     make_monotone(curve);
     return true;
 }
@@ -131,14 +133,15 @@ static bool estimate(const struct lb_plan *plan, double (*of)(const struct curve
                      double x, struct lb_estimate *ret)
 {
     struct curve curve;
-    double *weight, *drawn = malloc(LB_PLAN_SAMPLES * sizeof *drawn);
+    double drawn[LB_PLAN_SAMPLES];
     struct lb_random random;
-    bool known = make_curve(plan, &curve, &weight) && drawn != NULL;
-    double value = known ? of(&curve, x) : NAN;
-    known = known && isfinite(value);
+    double value = make_curve(plan, &curve) ? of(&curve, x) : NAN;
+    if (!isfinite(value))
+        return false;
+    size_t rounds = n_rounds(plan);
+    double *weight = lb_malloc(rounds * sizeof *weight);
     lb_random_init(&random, plan->question->seed, 0x706f696e74u);
-    for (size_t s = 0; s < LB_PLAN_SAMPLES && known; s++) {
-        size_t rounds = n_rounds(plan);
+    for (size_t s = 0; s < LB_PLAN_SAMPLES; s++) {
         memset(weight, 0, rounds * sizeof *weight);
         for (size_t r = 0; r < rounds; r++)
             weight[lb_random_below(&random, rounds)]++;
@@ -146,16 +149,13 @@ static bool estimate(const struct lb_plan *plan, double (*of)(const struct curve
         make_monotone(&curve);
         drawn[s] = of(&curve, x);
     }
-    if (known) {
-        lb_stats_sort(drawn, LB_PLAN_SAMPLES);
-        ret->value = value;
-        ret->interval = (struct lb_confidence){
-            fmin(value, drawn[(size_t)(0.025 * LB_PLAN_SAMPLES)]),
-            fmax(value, drawn[(size_t)(0.975 * LB_PLAN_SAMPLES)]), coverage_of(n_rounds(plan))};
-    }
     free(weight);
-    free(drawn);
-    return known;
+    lb_stats_sort(drawn, LB_PLAN_SAMPLES);
+    ret->value = value;
+    ret->interval = (struct lb_confidence){fmin(value, drawn[(size_t)(0.025 * LB_PLAN_SAMPLES)]),
+                                           fmax(value, drawn[(size_t)(0.975 * LB_PLAN_SAMPLES)]),
+                                           coverage_of(rounds)};
+    return true;
 }
 
 bool lb_plan_points_at(const struct lb_plan *plan, double workers, struct lb_estimate *ret_rate)
@@ -171,20 +171,14 @@ bool lb_plan_points_workers(const struct lb_plan *plan, double rate, struct lb_e
 double lb_plan_points_need(const struct lb_plan *plan, double rate)
 {
     struct curve curve;
-    double *weight;
-    bool known = make_curve(plan, &curve, &weight);
-    free(weight);
-    return known ? workers_at(&curve, rate) : (double)INFINITY;
+    return make_curve(plan, &curve) ? workers_at(&curve, rate) : (double)INFINITY;
 }
 
 bool lb_plan_points_peak(const struct lb_plan *plan, double *ret_n, struct lb_estimate *ret_rate,
                          bool *ret_is_last)
 {
     struct curve curve;
-    double *weight;
-    bool known = make_curve(plan, &curve, &weight);
-    free(weight);
-    if (!known || !estimate(plan, peak_of, 0, ret_rate))
+    if (!make_curve(plan, &curve) || !estimate(plan, peak_of, 0, ret_rate))
         return false;
     *ret_n = curve.workers[curve.peak];
     *ret_is_last = curve.peak + 1 == curve.n;

@@ -2,6 +2,7 @@
 #include "plan.h"
 
 #include "clock.h"
+#include "memory.h"
 #include "steady.h"
 
 #include <math.h>
@@ -24,9 +25,8 @@ int lb_plan_check(const struct lb_plan_question *question, struct lb_error *err)
     return 0;
 }
 
-int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
-                 const char *strategy, const char *engine, const struct lb_scenario *scenario,
-                 struct lb_error *err)
+void lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
+                  const char *strategy, const char *engine, const struct lb_scenario *scenario)
 {
     *plan = (struct lb_plan){.question = question,
                              .scenario = *scenario,
@@ -37,13 +37,8 @@ int lb_plan_init(struct lb_plan *plan, const struct lb_plan_question *question,
         snprintf(plan->slo_reason, sizeof plan->slo_reason, "interrupted before the search began");
     uint64_t most =
         question->most_repeat > question->n_repeat ? question->most_repeat : question->n_repeat;
-    plan->points = calloc((question->n_levels + LB_PLAN_ADDED) * most + 1, sizeof *plan->points);
-    plan->trials = calloc(LB_PLAN_TRIALS, sizeof *plan->trials);
-    if (plan->points == NULL || plan->trials == NULL) {
-        lb_plan_release(plan);
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a plan");
-    }
-    return 0;
+    plan->points = lb_calloc((question->n_levels + LB_PLAN_ADDED) * most + 1, sizeof *plan->points);
+    plan->trials = lb_calloc(LB_PLAN_TRIALS, sizeof *plan->trials);
 }
 
 void lb_plan_release(struct lb_plan *plan)
@@ -120,9 +115,7 @@ int lb_plan_sweep(struct lb_plan *plans, size_t n, const struct lb_lab *lab, str
 {
     const struct lb_plan_question *question = plans[0].question;
     size_t n_points = n * question->n_levels;
-    size_t *order = calloc(n_points + 1, sizeof *order);
-    if (order == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a sweep");
+    size_t *order = lb_calloc(n_points + 1, sizeof *order);
     int rc = 0;
     for (uint64_t round = 0; round < question->n_repeat && rc == 0; round++) {
         struct lb_random random;

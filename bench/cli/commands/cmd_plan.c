@@ -307,11 +307,8 @@ static int make_plans(struct planner *planner, struct lb_error *err)
                            template->scenario.name);
         adapt(&planner->args, &template->scenario);
         planner->template_of[planner->n_plans] = i;
-        int rc = lb_plan_init(&planner->plans[planner->n_plans], &planner->question, template->name,
-                              template->engine, &template->scenario, err);
-        if (rc != 0)
-            return rc;
-        planner->n_plans++;
+        lb_plan_init(&planner->plans[planner->n_plans++], &planner->question, template->name,
+                     template->engine, &template->scenario);
     }
     if (lb_plan_sweeps(&planner->question))
         make_cells(planner);
