@@ -3,6 +3,8 @@
  */
 #include "batches.h"
 
+#include "memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,14 +73,12 @@ static void add(struct lb_batches *batches, const struct lb_cell *cell)
         .cell = cell, .successes_per_s = summary.successes_per_s, .in_hand_ns = in_hand_ns(cell)};
 }
 
-int lb_batches_make(const struct lb_report *report, struct lb_batches *ret)
+void lb_batches_make(const struct lb_report *report, struct lb_batches *ret)
 {
     *ret = (struct lb_batches){0};
     if (!sizes_differ(report))
-        return 0;
-    ret->rows = calloc(report->n_cells, sizeof *ret->rows);
-    if (ret->rows == NULL)
-        return -1;
+        return;
+    ret->rows = lb_calloc(report->n_cells, sizeof *ret->rows);
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *first = &report->cells[i];
         bool is_first = is_told(first);
@@ -88,7 +88,6 @@ int lb_batches_make(const struct lb_report *report, struct lb_batches *ret)
             if (is_told(&report->cells[j]) && is_same(&report->cells[j], first))
                 add(ret, &report->cells[j]);
     }
-    return 0;
 }
 
 void lb_batches_release(struct lb_batches *batches)

@@ -21,8 +21,8 @@ struct lb_batches {
 };
 
 /* The queues that were run, those of one strategy on one engine together, if their claims were of
- * more than one size. The caller releases it. 0, or -1: out of memory. */
-int lb_batches_make(const struct lb_report *report, struct lb_batches *ret);
+ * more than one size. The caller releases it. */
+void lb_batches_make(const struct lb_report *report, struct lb_batches *ret);
 void lb_batches_release(struct lb_batches *batches);
 
 /* "up to 10 lost": the fate of a dead worker's items. Returns buf. */

@@ -3,6 +3,7 @@
  * A verdict over several runs is the worst of them: one violation is a violation. "Held" is said
  * only of runs that reached their end; a violation found in a run that was cut short still stands.
  */
+#include "memory.h"
 #include "report.h"
 
 #include "append.h"
@@ -35,16 +36,11 @@ const struct lb_hint *lb_cell_hint(const struct lb_cell *cell, enum lb_guarantee
     return NULL;
 }
 
-int lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome, struct lb_error *err)
+void lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome)
 {
     struct lb_outcome **run = lb_array_add(&cell->runs, &cell->n_runs, sizeof *run);
-    if (run == NULL) {
-        lb_outcome_free(outcome);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
     *run = outcome;
     cell->state = LB_CELL_DONE;
-    return 0;
 }
 
 /* --- medians --- */
@@ -97,10 +93,10 @@ static double value_of(const struct lb_outcome *run, int which)
 static void pool_quantiles(const struct lb_cell *cell, struct lb_summary *summary)
 {
     struct lb_histogram *sum = lb_histogram_new();
-    for (size_t i = 0; i < cell->n_runs && sum != NULL; i++)
+    for (size_t i = 0; i < cell->n_runs; i++)
         if (lb_run_wait(cell->runs[i]) != NULL)
             lb_histogram_add(sum, lb_run_wait(cell->runs[i]));
-    for (size_t q = 0; q < LB_QUANTILES && sum != NULL; q++)
+    for (size_t q = 0; q < LB_QUANTILES; q++)
         if (summary->quantile_ns[q] == UINT64_MAX && lb_histogram_enough(sum, lb_quantiles[q]))
             summary->quantile_ns[q] = lb_histogram_quantile(sum, lb_quantiles[q]);
     lb_histogram_free(sum);
@@ -110,14 +106,14 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
 {
     struct lb_summary summary = {0};
     size_t n = cell->n_runs;
-    double *values = n > 0 ? malloc(n * sizeof *values) : NULL;
     double medians[5] = {0};
     for (size_t q = 0; q < LB_QUANTILES; q++)
         summary.quantile_ns[q] = UINT64_MAX;
-    if (values == NULL) {
+    if (n == 0) {
         *ret_summary = summary;
         return;
     }
+    double *values = lb_malloc(n * sizeof *values);
     for (int which = 0; which < 5; which++) {
         for (size_t i = 0; i < n; i++)
             values[i] = value_of(cell->runs[i], which);

@@ -7,6 +7,7 @@
  */
 #include "costs.h"
 
+#include "memory.h"
 #include "units.h"
 
 #include <stdlib.h>
@@ -113,10 +114,10 @@ static double per_success(const struct lb_outcome *run, enum lb_cost cost)
 
 void lb_cell_costs(const struct lb_cell *cell, struct lb_costs *ret)
 {
-    double *values = malloc((cell->n_runs + 1) * sizeof *values);
+    double *values = lb_malloc((cell->n_runs + 1) * sizeof *values);
     for (int c = 0; c < LB_COSTS; c++) {
         size_t n = 0;
-        for (size_t i = 0; i < cell->n_runs && values != NULL; i++) {
+        for (size_t i = 0; i < cell->n_runs; i++) {
             values[n] = per_success(cell->runs[i], (enum lb_cost)c);
             n += values[n] >= 0;
         }

@@ -136,8 +136,8 @@ struct lb_report {
 
 void lb_environment_read(struct lb_environment *environment);
 void lb_cell_release(struct lb_cell *cell);
-/* Takes the outcome over, also when it fails. 0 or LB_E_MEMORY. */
-int lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome, struct lb_error *err);
+/* Takes the outcome over. */
+void lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome);
 /* NULL: it has none of the guarantee. */
 const struct lb_hint *lb_cell_hint(const struct lb_cell *cell, enum lb_guarantee guarantee);
 
@@ -258,7 +258,7 @@ struct lb_sink_state {
     size_t n_lines;
     bool is_done; /* tap: no more lines, after Bail out! or 1..0 */
     struct lb_error *err;
-    int rc; /* LB_E_MEMORY, if a sink ran out of it */
+    int rc; /* LB_E_ENV, if a sink could not write */
 };
 
 /* begin once, cell as each comes to its end (in the order of the report), end once. fail instead of

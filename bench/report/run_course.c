@@ -1,6 +1,7 @@
 /* The course of a run: see run_course.h. */
 #include "run_course.h"
 
+#include "memory.h"
 #include "units.h"
 
 #include <math.h>
@@ -14,10 +15,10 @@ bool lb_run_course(const struct lb_outcome *run, struct lb_course *ret, double *
     *ret_dead_rows = (double)NAN;
     if (run->config.drain || run->config.period_ns > 0 || run->n_intervals < LB_COURSE_FEWEST)
         return false;
-    double *x = malloc(2 * run->n_intervals * sizeof *x), *y = x + run->n_intervals;
-    size_t *of = malloc(run->n_intervals * sizeof *of);
+    double *x = lb_malloc(2 * run->n_intervals * sizeof *x), *y = x + run->n_intervals;
+    size_t *of = lb_malloc(run->n_intervals * sizeof *of);
     bool is_said = false;
-    for (size_t i = 0; x != NULL && of != NULL && i < run->n_intervals; i++) {
+    for (size_t i = 0; i < run->n_intervals; i++) {
         const struct lb_interval *interval = &run->intervals[i];
         double per = is_open ? (double)interval->n_due : (double)interval->length_ns / 1e9;
         if (per <= 0)

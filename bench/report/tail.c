@@ -2,6 +2,8 @@
  * slowest first, so that a high percentile is found after few of them. */
 #include "tail.h"
 
+#include "memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,16 +46,10 @@ struct lb_tail *lb_tail_new(const struct lb_histogram *const *runs, size_t n_run
         for (size_t b = 0; b < LB_HISTOGRAM_BUCKETS && runs[i] != NULL; b++)
             room += runs[i]->buckets[b] > 0;
     }
-    struct lb_tail *tail = calloc(1, sizeof *tail);
-    if (tail == NULL)
-        return NULL;
+    struct lb_tail *tail = lb_calloc(1, sizeof *tail);
     tail->n_runs = n_runs;
-    tail->counts = calloc(n_runs + 1, sizeof *tail->counts);
-    tail->entries = malloc(room * sizeof *tail->entries);
-    if (tail->counts == NULL || tail->entries == NULL) {
-        lb_tail_free(tail);
-        return NULL;
-    }
+    tail->counts = lb_calloc(n_runs + 1, sizeof *tail->counts);
+    tail->entries = lb_malloc(room * sizeof *tail->entries);
     for (size_t i = 0; i < n_runs; i++)
         if (runs[i] != NULL)
             take_run(tail, runs[i], i);

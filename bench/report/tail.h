@@ -10,7 +10,7 @@
 #define LB_TAIL_RESOLUTION (1.0 / 256 / 3.46) /* standard deviation of an even distribution */
 
 struct lb_tail;
-/* runs[i]: may be NULL. NULL: out of memory. */
+/* runs[i]: may be NULL. */
 struct lb_tail *lb_tail_new(const struct lb_histogram *const *runs, size_t n_runs);
 void lb_tail_free(struct lb_tail *tail);
 /* How many values are counted. */

@@ -2,6 +2,7 @@
 #include "blocks.h"
 
 #include "distribution.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -85,19 +86,12 @@ struct work {
     double *df;       /* of its own residuals */
 };
 
-static void release(struct work *work)
-{
-    free(work->effect);
-    *work = (struct work){0};
-}
-
-static int init(struct work *work, const struct lb_blocks *blocks, struct lb_error *err)
+static void init(struct work *work, const struct lb_blocks *blocks)
 {
     size_t k = blocks->n_strategies, r = blocks->n_rounds;
-    double *memory = calloc(3 * k + r + k * r + 1, sizeof *memory);
+    double *memory = lb_calloc(3 * k + r + k * r + 1, sizeof *memory);
     *work = (struct work){memory, memory + k, memory + k + r, memory + k + r + k * r,
                           memory + 2 * k + r + k * r};
-    return memory == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
 }
 
 /* Variances from the residuals. A residual of one strategy holds a part of the others' noise, which
@@ -215,15 +209,12 @@ static void compare_pair(const struct lb_blocks *blocks, const struct work *work
     pair->high = pair->value + reach;
 }
 
-int lb_blocks_compare(const struct lb_blocks *blocks, struct lb_family *family,
-                      struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs,
-                      struct lb_error *err)
+void lb_blocks_compare(const struct lb_blocks *blocks, struct lb_family *family,
+                       struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs)
 {
     size_t k = blocks->n_strategies;
     struct work work;
-    int rc = init(&work, blocks, err);
-    if (rc != 0)
-        return rc;
+    init(&work, blocks);
     struct lb_block_noise noise = {0};
     fit(blocks, work.effect, work.round, work.residual);
     take_variances(blocks, &work, &noise);
@@ -236,9 +227,8 @@ int lb_blocks_compare(const struct lb_blocks *blocks, struct lb_family *family,
                 (!family->has_reference || i == family->reference || j == family->reference))
                 compare_pair(blocks, &work, noise.df, i, j, family, pair, noise.weight);
         }
-    release(&work);
+    free(work.effect);
     *ret_noise = noise;
-    return 0;
 }
 
 enum lb_stats_verdict lb_block_verdict(double low, double high, double band)
@@ -261,15 +251,14 @@ static void take_look(const struct lb_block_pair *pair, size_t look, double band
         *result = (struct lb_block_result){*pair, verdict, look};
 }
 
-int lb_blocks_replay(const struct lb_blocks *blocks, struct lb_look *looks, size_t n_looks,
-                     size_t reference, double band, struct lb_block_noise *ret_noise,
-                     struct lb_block_result *ret_results, struct lb_error *err)
+void lb_blocks_replay(const struct lb_blocks *blocks, struct lb_look *looks, size_t n_looks,
+                      size_t reference, double band, struct lb_block_noise *ret_noise,
+                      struct lb_block_result *ret_results)
 {
     size_t k = blocks->n_strategies, r = blocks->n_rounds;
-    double *seen = malloc((k * r + 1) * sizeof *seen);
-    struct lb_block_pair *pairs = malloc((k * k + 1) * sizeof *pairs);
-    int rc = seen == NULL || pairs == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
-    for (size_t l = 0; l < n_looks && rc == 0; l++) {
+    double *seen = lb_malloc((k * r + 1) * sizeof *seen);
+    struct lb_block_pair *pairs = lb_malloc((k * k + 1) * sizeof *pairs);
+    for (size_t l = 0; l < n_looks; l++) {
         struct lb_blocks part = {seen, k, looks[l].n_rounds < r ? looks[l].n_rounds : r};
         struct lb_family *family = &looks[l].family;
         for (size_t i = 0; i < k; i++)
@@ -279,13 +268,12 @@ int lb_blocks_replay(const struct lb_blocks *blocks, struct lb_look *looks, size
                                          .reference = reference,
                                          .n_strategies = k,
                                          .alpha = looks[l].alpha};
-        rc = lb_blocks_compare(&part, family, ret_noise, pairs, err);
-        for (size_t i = 0; i < k * k && rc == 0; i++)
+        lb_blocks_compare(&part, family, ret_noise, pairs);
+        for (size_t i = 0; i < k * k; i++)
             take_look(&pairs[i], l, band, &ret_results[i]);
     }
     free(seen);
     free(pairs);
-    return rc;
 }
 
 /* --- power --- */

@@ -61,10 +61,9 @@ struct lb_family {
 double lb_family_quantile(struct lb_family *family, double df);
 
 /* ret_pairs (room for n_strategies^2): [base * n_strategies + new]; those that are not in the
- * family are all NAN. Returns 0 or LB_E_MEMORY. */
-int lb_blocks_compare(const struct lb_blocks *blocks, struct lb_family *family,
-                      struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs,
-                      struct lb_error *err);
+ * family are all NAN. */
+void lb_blocks_compare(const struct lb_blocks *blocks, struct lb_family *family,
+                       struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs);
 
 /* Faster or slower: the interval excludes 0. Equivalent: it is inside of log(1/(1+band)) ..
  * log(1+band), whether or not it excludes 0. Higher is better. */
@@ -86,11 +85,10 @@ struct lb_block_result {
 
 /* Replays the looks in order. Once a look decides a pair, the pair stays decided, and is reported
  * from the last look that decides it; an undecided pair is reported from the last look. results as
- * ret_pairs above; noise is that of the last look. reference: SIZE_MAX for all pairs. Returns 0 or
- * LB_E_MEMORY. */
-int lb_blocks_replay(const struct lb_blocks *blocks, struct lb_look *looks, size_t n_looks,
-                     size_t reference, double band, struct lb_block_noise *ret_noise,
-                     struct lb_block_result *ret_results, struct lb_error *err);
+ * ret_pairs above; noise is that of the last look. reference: SIZE_MAX for all pairs. */
+void lb_blocks_replay(const struct lb_blocks *blocks, struct lb_look *looks, size_t n_looks,
+                      size_t reference, double band, struct lb_block_noise *ret_noise,
+                      struct lb_block_result *ret_results);
 
 /* The relative difference that n_rounds rounds detect with probability 0.8, if each run scatters by
  * sd on the log scale: 0.09 is 9 %. INFINITY: no difference can be detected. */
@@ -128,10 +126,9 @@ struct lb_resampled {
  * hence the factor n / (n - 1) for the variance, and Student's t of n - 1 degrees of freedom with
  * the quantile of the family. Arguments and results as of lb_blocks_compare; infinite below
  * LB_RESAMPLE_MIN_ROUNDS. noise: sd is that of one run, of an average pair; the rest is not known.
- * Returns 0 or LB_E_MEMORY. */
-int lb_blocks_resample(const struct lb_resampled *what, struct lb_family *family,
-                       struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs,
-                       struct lb_error *err);
+ */
+void lb_blocks_resample(const struct lb_resampled *what, struct lb_family *family,
+                        struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs);
 /* lb_blocks_power and lb_blocks_rounds for resampled statistics. */
 double lb_resample_power(size_t n_strategies, size_t n_rounds, double sd, double alpha);
 size_t lb_resample_rounds(size_t n_strategies, double difference, double sd, double alpha);

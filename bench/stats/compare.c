@@ -8,6 +8,7 @@
  *
  * The intervals are per comparison, not corrected: they describe a cell, they do not decide.
  */
+#include "memory.h"
 #include "order.h"
 #include "stats.h"
 
@@ -22,14 +23,10 @@ struct ranked {
     size_t index;
 };
 
-int lb_stats_holm(double *p, size_t n, size_t n_family, struct lb_error *err)
+void lb_stats_holm(double *p, size_t n, size_t n_family)
 {
     assert(n_family >= n);
-    if (n == 0)
-        return 0;
-    struct ranked *order = malloc(n * sizeof *order);
-    if (order == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu comparisons", n);
+    struct ranked *order = lb_malloc(n * sizeof *order);
     for (size_t i = 0; i < n; i++)
         order[i] = (struct ranked){p[i], i};
     qsort(order, n, sizeof *order, lb_order_double);
@@ -39,7 +36,6 @@ int lb_stats_holm(double *p, size_t n, size_t n_family, struct lb_error *err)
         p[order[i].index] = largest;
     }
     free(order);
-    return 0;
 }
 
 const char *lb_stats_verdict_name(enum lb_stats_verdict verdict)
@@ -60,23 +56,17 @@ static bool all_valid(const double *values, size_t n)
 }
 
 /* a and b: room for the values of either, which stay sorted. */
-static int compare_heaps(const struct lb_runs *base, const struct lb_runs *new, double *a,
-                         double *b, double level, struct lb_comparison *c, struct lb_error *err)
+static void compare_heaps(const struct lb_runs *base, const struct lb_runs *new, double *a,
+                          double *b, double level, struct lb_comparison *c)
 {
-    struct lb_mann_whitney test;
     memcpy(a, base->values, base->n * sizeof *a);
     memcpy(b, new->values, new->n * sizeof *b);
     lb_stats_sort(a, base->n);
     lb_stats_sort(b, new->n);
     c->base = lb_stats_median(a, base->n, level);
     c->new = lb_stats_median(b, new->n, level);
-    int rc = lb_stats_ratio(a, base->n, b, new->n, level, &c->ratio, err);
-    if (rc == 0)
-        rc = lb_stats_mann_whitney(a, base->n, b, new->n, &test, err);
-    if (rc != 0)
-        return rc;
-    c->p = c->p_adjusted = test.p;
-    return 0;
+    c->ratio = lb_stats_ratio(a, base->n, b, new->n, level);
+    c->p = c->p_adjusted = lb_stats_mann_whitney(a, base->n, b, new->n).p;
 }
 
 /* Sum of squares of the logarithms around their mean; NAN if one has no logarithm. */
@@ -109,15 +99,13 @@ static double scatter_of_pairs(const double *a, const double *b, size_t n)
     return n > 1 && isfinite(sum) ? sqrt(sum / (double)(n - 1) / 2) : NAN;
 }
 
-static int compare_pairs(const struct lb_runs *base, const struct lb_runs *new, double *a,
-                         double *b, double level, struct lb_comparison *c, struct lb_error *err)
+static void compare_pairs(const struct lb_runs *base, const struct lb_runs *new, double *a,
+                          double *b, double level, struct lb_comparison *c)
 {
-    bool alternate = false;
-    int rc = lb_stats_pair(base, new, a, b, &alternate, err);
-    if (rc != 0 || !alternate)
-        return rc;
+    if (!lb_stats_pair(base, new, a, b))
+        return;
     c->pairs_sd = scatter_of_pairs(a, b, base->n);
-    return lb_stats_pairs(a, b, base->n, c->ratio.value, level, &c->pairs, err);
+    c->pairs = lb_stats_pairs(a, b, base->n, c->ratio.value, level);
 }
 
 int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
@@ -129,20 +117,15 @@ int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
                        base->n == 0 ? "the baseline" : "the new result");
     if (!all_valid(base->values, base->n) || !all_valid(new->values, new->n))
         return lb_fail(err, LB_E_USAGE, "cannot compare values that are negative or not finite");
-    double *a = malloc((base->n + new->n) * sizeof *a);
-    if (a == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu values", base->n + new->n);
-    struct lb_comparison result = {.n_base = base->n,
-                                   .n_new = new->n,
-                                   .sd = scatter(base, new),
-                                   .verdict = LB_STATS_INCONCLUSIVE};
-    int rc = compare_heaps(base, new, a, a + base->n, options->level, &result, err);
-    if (rc == 0)
-        rc = compare_pairs(base, new, a, a + base->n, options->level, &result, err);
+    double *a = lb_malloc((base->n + new->n) * sizeof *a);
+    *ret = (struct lb_comparison){.n_base = base->n,
+                                  .n_new = new->n,
+                                  .sd = scatter(base, new),
+                                  .verdict = LB_STATS_INCONCLUSIVE};
+    compare_heaps(base, new, a, a + base->n, options->level, ret);
+    compare_pairs(base, new, a, a + base->n, options->level, ret);
     free(a);
-    if (rc == 0)
-        *ret = result;
-    return rc;
+    return 0;
 }
 
 /* n pairs can be swapped in 2^n ways, far fewer than there are ways to part 2n runs in two: with
@@ -195,23 +178,18 @@ static void decide_one(struct lb_comparison *c, size_t n_family,
     }
 }
 
-int lb_stats_decide(struct lb_comparison *comparisons, size_t n,
-                    const struct lb_compare_options *options, struct lb_error *err)
+void lb_stats_decide(struct lb_comparison *comparisons, size_t n,
+                     const struct lb_compare_options *options)
 {
-    if (n == 0)
-        return 0;
-    double *p = malloc(n * sizeof *p);
-    if (p == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu comparisons", n);
+    double *p = lb_malloc(n * sizeof *p);
     for (size_t i = 0; i < n; i++) {
         choose_test(&comparisons[i], n, options->level);
         p[i] = comparisons[i].p;
     }
-    int rc = lb_stats_holm(p, n, n, err);
-    for (size_t i = 0; rc == 0 && i < n; i++) {
+    lb_stats_holm(p, n, n);
+    for (size_t i = 0; i < n; i++) {
         comparisons[i].p_adjusted = p[i];
         decide_one(&comparisons[i], n, options);
     }
     free(p);
-    return rc;
 }

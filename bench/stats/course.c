@@ -1,6 +1,7 @@
 /* The course of a long run: see course.h. */
 #include "course.h"
 
+#include "memory.h"
 #include "random.h"
 
 #include <math.h>
@@ -253,9 +254,7 @@ int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, stru
     if (n < LB_COURSE_FEWEST || mean_of(y, 0, n) <= 0 || x[n - 1] <= x[0])
         return lb_fail(err, LB_E_USAGE, "too few points for a verdict on the course");
     walk.least = n / 50 < SHORTEST ? SHORTEST : n / 50 < LONGEST ? n / 50 : LONGEST;
-    walk.rest = malloc(3 * n * sizeof *walk.rest);
-    if (walk.rest == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    walk.rest = lb_malloc(3 * n * sizeof *walk.rest);
     walk.drawn = walk.rest + n;
     walk.noise = walk.drawn + n;
     measure_noise(&walk, 0, n, WINDOW * walk.least);

@@ -38,7 +38,7 @@ struct lb_course {
 const char *lb_course_name(enum lb_course_verdict verdict);
 
 /* n >= LB_COURSE_FEWEST points in order of x, in seconds, about evenly spaced; y >= 0. Returns 0,
- * LB_E_MEMORY, or LB_E_USAGE where nothing can be said. */
+ * or LB_E_USAGE where nothing can be said. */
 int lb_course_of(const double *x, const double *y, size_t n, uint64_t seed, struct lb_course *ret,
                  struct lb_error *err);
 

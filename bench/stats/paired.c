@@ -16,6 +16,7 @@
  * populations" (1937); Lehmann, Nonparametrics, 3.3.
  */
 #include "distribution.h"
+#include "memory.h"
 #include "order.h"
 #include "stats.h"
 
@@ -48,7 +49,7 @@ static void rank_differences(const double *a, const double *b, size_t n, double 
     }
 }
 
-/* P(|sum of the differences with random signs| >= |observed sum|). Negative: out of memory. */
+/* P(|sum of the differences with random signs| >= |observed sum|). */
 static double exact_p(const long *d, size_t n)
 {
     size_t all = 0, reached = 0, step = 2;
@@ -60,9 +61,7 @@ static double exact_p(const long *d, size_t n)
     }
     /* share[s]: the pairs that count as above zero have sizes of the sum s; the sum with signs is
      * 2s - all. */
-    double *share = calloc(all + 1, sizeof *share), p = 0;
-    if (share == NULL)
-        return -1;
+    double *share = lb_calloc(all + 1, sizeof *share), p = 0;
     share[0] = 1;
     for (size_t i = 0; i < n; i++) {
         size_t size = (size_t)labs(d[i]);
@@ -98,7 +97,7 @@ struct work {
     long *differences;
 };
 
-/* Is b distributed as a times factor? Negative: out of memory. */
+/* Is b distributed as a times factor? */
 static double p_of(struct work *w, double factor)
 {
     rank_differences(w->a, w->b, w->n, factor, w->pool, w->differences);
@@ -107,7 +106,7 @@ static double p_of(struct work *w, double factor)
 }
 
 /* The end of the factors that the test does not refuse, from ratio on, downwards or upwards: p
- * falls with the distance. Negative: out of memory. */
+ * falls with the distance. */
 static double bound(struct work *w, double ratio, double level, double direction)
 {
     enum { STEPS = 32 };
@@ -121,33 +120,28 @@ static double bound(struct work *w, double ratio, double level, double direction
     }
     if (p > 1 - level)
         return direction < 0 ? 0 : (double)INFINITY;
-    for (int i = 0; i < STEPS && p >= 0; i++) {
+    for (int i = 0; i < STEPS; i++) {
         double middle = (near + far) / 2;
         p = p_of(w, ratio * exp(direction * middle));
         *(p > 1 - level ? &near : &far) = middle;
     }
-    return p < 0 ? -1 : ratio * exp(direction * far);
+    return ratio * exp(direction * far);
 }
 
-int lb_stats_pairs(const double *a, const double *b, size_t n, double ratio, double level,
-                   struct lb_paired *ret, struct lb_error *err)
+struct lb_paired lb_stats_pairs(const double *a, const double *b, size_t n, double ratio,
+                                double level)
 {
     assert(n > 0);
-    struct work w = {a, b, n, malloc(2 * n * sizeof *w.pool), malloc(n * sizeof *w.differences)};
-    struct lb_paired result = {.n = n, .p = -1, .interval = {0, (double)INFINITY, level}};
-    if (w.pool != NULL && w.differences != NULL) {
-        result.p = p_of(&w, 1);
-        if (ratio > 0 && isfinite(ratio)) {
-            result.interval.low = bound(&w, ratio, level, -1);
-            result.interval.high = bound(&w, ratio, level, 1);
-        }
+    struct work w = {a, b, n, lb_malloc(2 * n * sizeof *w.pool),
+                     lb_malloc(n * sizeof *w.differences)};
+    struct lb_paired result = {.n = n, .p = p_of(&w, 1), .interval = {0, (double)INFINITY, level}};
+    if (ratio > 0 && isfinite(ratio)) {
+        result.interval.low = bound(&w, ratio, level, -1);
+        result.interval.high = bound(&w, ratio, level, 1);
     }
     free(w.pool);
     free(w.differences);
-    if (result.p < 0 || result.interval.low < 0 || result.interval.high < 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu pairs", n);
-    *ret = result;
-    return 0;
+    return result;
 }
 
 /* ---- which runs belong together ---- */
@@ -158,16 +152,13 @@ struct placed {
     bool is_new;
 };
 
-int lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double *ret_base,
-                  double *ret_new, bool *ret_alternate, struct lb_error *err)
+bool lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double *ret_base,
+                   double *ret_new)
 {
     size_t n = base->n;
-    *ret_alternate = false;
     if (base->start_ms == NULL || new->start_ms == NULL || n != new->n)
-        return 0;
-    struct placed *runs = malloc(2 * n * sizeof *runs);
-    if (runs == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu pairs", n);
+        return false;
+    struct placed *runs = lb_malloc(2 * n * sizeof *runs);
     for (size_t i = 0; i < n; i++) {
         runs[2 * i] = (struct placed){base->start_ms[i], base->values[i], false};
         runs[2 * i + 1] = (struct placed){new->start_ms[i], new->values[i], true};
@@ -182,6 +173,5 @@ int lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double 
         ret_new[i] = first->is_new ? first->value : second->value;
     }
     free(runs);
-    *ret_alternate = alternate;
-    return 0;
+    return alternate;
 }

@@ -10,6 +10,7 @@
  * the other" (1947); Hollander and Wolfe, Nonparametric Statistical Methods, 4.1-4.3.
  */
 #include "distribution.h"
+#include "memory.h"
 #include "stats.h"
 
 #include <assert.h>
@@ -49,9 +50,7 @@ static void rank_pooled(const double *a, size_t na, const double *b, size_t nb, 
 static uint64_t *count_choices(const unsigned *doubled, size_t n, size_t k)
 {
     size_t width = n * (n + 1) + 1;
-    uint64_t *ways = calloc((k + 1) * width, sizeof *ways);
-    if (ways == NULL)
-        return NULL;
+    uint64_t *ways = lb_calloc((k + 1) * width, sizeof *ways);
     ways[0] = 1;
     size_t reached = 0, step = 2; /* reached: largest sum so far */
     for (size_t item = 0; item < n; item++)
@@ -71,12 +70,10 @@ static uint64_t *count_choices(const unsigned *doubled, size_t n, size_t k)
     return ways;
 }
 
-/* P(|S - mean| >= |observed - mean|) for the sum S of k doubled ranks. Negative: out of memory. */
+/* P(|S - mean| >= |observed - mean|) for the sum S of k doubled ranks. */
 static double exact_p(const unsigned *doubled, size_t n, size_t k, double observed)
 {
     uint64_t *ways = count_choices(doubled, n, k);
-    if (ways == NULL)
-        return -1;
     double mean = (double)k * (double)(n + 1);
     double distance = fabs(observed - mean), extreme = 0, total = 0;
     for (size_t s = 0; s <= n * (n + 1); s++) {
@@ -98,14 +95,12 @@ static double normal_p(double u, double na, double nb, double ties)
     return fmin(1, 2 * lb_normal_cdf(-distance / sqrt(variance)));
 }
 
-int lb_stats_mann_whitney(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
-                          struct lb_mann_whitney *ret, struct lb_error *err)
+struct lb_mann_whitney lb_stats_mann_whitney(const double *sorted_a, size_t na,
+                                             const double *sorted_b, size_t nb)
 {
     assert(na > 0 && nb > 0);
     size_t n = na + nb;
-    struct pooled pool = {.doubled = calloc(n, sizeof *pool.doubled)};
-    if (pool.doubled == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu ranks", n);
+    struct pooled pool = {.doubled = lb_calloc(n, sizeof *pool.doubled)};
     rank_pooled(sorted_a, na, sorted_b, nb, &pool);
     struct lb_mann_whitney test = {.exact = n <= LB_STATS_EXACT_MAX};
     test.u = (pool.sum_b - (double)nb * (double)(nb + 1)) / 2;
@@ -117,10 +112,7 @@ int lb_stats_mann_whitney(const double *sorted_a, size_t na, const double *sorte
         test.p = normal_p(test.u, (double)na, (double)nb, pool.ties);
     }
     free(pool.doubled);
-    if (test.p < 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for a rank test of %zu values", n);
-    *ret = test;
-    return 0;
+    return test;
 }
 
 double lb_stats_least_p(size_t na, size_t nb)
@@ -139,8 +131,7 @@ size_t lb_stats_runs_needed(size_t n_comparisons, double level)
 }
 
 /* How many of the smallest (and of the largest) ratios the interval leaves out, plus one: the
- * largest k with 2 P(U <= k-1) <= 1 - level, at least 1; *ret_coverage is 1 - 2 P(U <= k-1).
- * Returns 0 when out of memory. */
+ * largest k with 2 P(U <= k-1) <= 1 - level, at least 1; *ret_coverage is 1 - 2 P(U <= k-1). */
 static size_t rank_of_bound(size_t na, size_t nb, double level, double *ret_coverage)
 {
     size_t n = na + nb;
@@ -156,8 +147,6 @@ static size_t rank_of_bound(size_t na, size_t nb, double level, double *ret_cove
         doubled[i] = (unsigned)(2 * (i + 1));
     size_t few = na < nb ? na : nb;
     uint64_t *ways = count_choices(doubled, n, few);
-    if (ways == NULL)
-        return 0;
     double total = 0, missed = 0;
     for (size_t s = 0; s <= n * (n + 1); s++)
         total += (double)ways[s];
@@ -185,23 +174,19 @@ static double geometric_median(const double *sorted, size_t n)
     return low < high ? sqrt(low) * sqrt(high) : low;
 }
 
-int lb_stats_ratio(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
-                   double level, struct lb_estimate *ret, struct lb_error *err)
+struct lb_estimate lb_stats_ratio(const double *sorted_a, size_t na, const double *sorted_b,
+                                  size_t nb, double level)
 {
     assert(na > 0 && nb > 0);
     double coverage = 0;
-    double *ratios = malloc(na * nb * sizeof *ratios);
-    size_t k = ratios != NULL ? rank_of_bound(na, nb, level, &coverage) : 0;
-    if (k == 0) {
-        free(ratios);
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu ratios", na * nb);
-    }
+    double *ratios = lb_malloc(na * nb * sizeof *ratios);
+    size_t k = rank_of_bound(na, nb, level, &coverage);
     for (size_t i = 0; i < na; i++)
         for (size_t j = 0; j < nb; j++)
             ratios[i * nb + j] = ratio_of(sorted_b[j], sorted_a[i]);
     lb_stats_sort(ratios, na * nb);
-    ret->value = geometric_median(ratios, na * nb);
-    ret->interval = (struct lb_confidence){ratios[k - 1], ratios[na * nb - k], coverage};
+    struct lb_estimate ratio = {geometric_median(ratios, na * nb),
+                                {ratios[k - 1], ratios[na * nb - k], coverage}};
     free(ratios);
-    return 0;
+    return ratio;
 }

@@ -12,6 +12,7 @@
 #include "blocks.h"
 
 #include "distribution.h"
+#include "memory.h"
 #include "random.h"
 
 #include <math.h>
@@ -91,18 +92,16 @@ static struct lb_block_pair turned(struct lb_block_pair pair)
     return pair;
 }
 
-int lb_blocks_resample(const struct lb_resampled *what, struct lb_family *family,
-                       struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs,
-                       struct lb_error *err)
+void lb_blocks_resample(const struct lb_resampled *what, struct lb_family *family,
+                        struct lb_block_noise *ret_noise, struct lb_block_pair *ret_pairs)
 {
     size_t k = what->n_strategies, n_pairs = 0;
     struct drawing d = {.what = what,
-                        .rounds = malloc((what->n_rounds + 1) * sizeof *d.rounds),
-                        .weight = malloc((what->n_rounds + 1) * sizeof *d.weight)};
-    int rc = d.rounds == NULL || d.weight == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+                        .rounds = lb_malloc((what->n_rounds + 1) * sizeof *d.rounds),
+                        .weight = lb_malloc((what->n_rounds + 1) * sizeof *d.weight)};
     double variance = 0;
     family->guards_two = true;
-    for (size_t i = 0; i < k && rc == 0; i++) {
+    for (size_t i = 0; i < k; i++) {
         ret_pairs[i * k + i] = (struct lb_block_pair){.value = NAN, .low = NAN, .high = NAN};
         for (size_t j = i + 1; j < k; j++) {
             struct lb_block_pair *pair = &ret_pairs[i * k + j];
@@ -121,10 +120,7 @@ int lb_blocks_resample(const struct lb_resampled *what, struct lb_family *family
     }
     free(d.rounds);
     free(d.weight);
-    if (rc == 0)
-        *ret_noise =
-            (struct lb_block_noise){.sd = n_pairs > 0 ? sqrt(variance / (double)n_pairs) : 0};
-    return rc;
+    *ret_noise = (struct lb_block_noise){.sd = n_pairs > 0 ? sqrt(variance / (double)n_pairs) : 0};
 }
 
 double lb_resample_power(size_t n_strategies, size_t n_rounds, double sd, double alpha)

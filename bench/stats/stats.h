@@ -58,9 +58,9 @@ struct lb_mann_whitney {
 
 enum { LB_STATS_EXACT_MAX = 64 }; /* na + nb up to which it is exact: counts fit 64 bits */
 
-/* na, nb > 0. Returns 0 or LB_E_MEMORY. */
-int lb_stats_mann_whitney(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
-                          struct lb_mann_whitney *ret, struct lb_error *err);
+/* na, nb > 0. */
+struct lb_mann_whitney lb_stats_mann_whitney(const double *sorted_a, size_t na,
+                                             const double *sorted_b, size_t nb);
 /* The smallest possible p for na and nb values: 2 / C(na+nb, na). */
 double lb_stats_least_p(size_t na, size_t nb);
 /* Fewest runs per cell with which one of n_comparisons can be significant at 1 - level after
@@ -71,8 +71,8 @@ size_t lb_stats_runs_needed(size_t n_comparisons, double level);
  * ratios by the Mann-Whitney distribution (Hollander and Wolfe, 4.2-4.3, on the logarithms). Its
  * interval is exact whenever b is distributed as a times a constant, at any number of values, and
  * it agrees with the test. Values >= 0; 0/0 counts as 1, x/0 as infinite. */
-int lb_stats_ratio(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
-                   double level, struct lb_estimate *ret, struct lb_error *err);
+struct lb_estimate lb_stats_ratio(const double *sorted_a, size_t na, const double *sorted_b,
+                                  size_t nb, double level);
 
 /* ---- paired.c: runs that alternate ---- */
 
@@ -84,9 +84,9 @@ struct lb_runs {
 };
 
 /* Do the runs alternate, so that in order of time each two are one of either? Then ret_base[i] and
- * ret_new[i] (room for base->n) are those of pair i. Returns 0 or LB_E_MEMORY. */
-int lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double *ret_base,
-                  double *ret_new, bool *ret_alternate, struct lb_error *err);
+ * ret_new[i] (room for base->n) are those of pair i. */
+bool lb_stats_pair(const struct lb_runs *base, const struct lb_runs *new, double *ret_base,
+                   double *ret_new);
 
 struct lb_paired {
     size_t n;
@@ -97,15 +97,14 @@ struct lb_paired {
  * LB_STATS_EXACT_MAX pairs. What slows both of a pair down cancels. ratio is that of
  * lb_stats_ratio, b/a; interval: the factors by which a may be multiplied without the test refusing
  * it, nothing to infinity where too few pairs refuse none. Values >= 0. */
-int lb_stats_pairs(const double *a, const double *b, size_t n, double ratio, double level,
-                   struct lb_paired *ret, struct lb_error *err);
+struct lb_paired lb_stats_pairs(const double *a, const double *b, size_t n, double ratio,
+                                double level);
 
 /* ---- compare.c: verdicts ---- */
 
 /* Holm's step-down correction (1979) of n p-values, in place, order kept, in a family of n_family
- * >= n comparisons (those that are not listed count as not significant). Returns 0 or LB_E_MEMORY.
- */
-int lb_stats_holm(double *p, size_t n, size_t n_family, struct lb_error *err);
+ * >= n comparisons (those that are not listed count as not significant). */
+void lb_stats_holm(double *p, size_t n, size_t n_family);
 
 enum lb_stats_verdict {
     LB_STATS_FASTER,     /* significant, and the ratio is outside of the noise band */
@@ -140,7 +139,7 @@ struct lb_comparison {
 };
 
 /* Fills one comparison (values unsorted, >= 0, at least one each); the verdict stays inconclusive
- * until lb_stats_decide. Returns 0, LB_E_MEMORY or LB_E_USAGE. */
+ * until lb_stats_decide. Returns 0 or LB_E_USAGE. */
 int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
                      const struct lb_compare_options *options, struct lb_comparison *ret,
                      struct lb_error *err);
@@ -148,8 +147,8 @@ int lb_stats_compare(const struct lb_runs *base, const struct lb_runs *new,
  * that any of n equal pairs is called faster or slower is at most 1 - level; that any is called
  * slower, at most half of it. So a gate with level 0.90 cries wolf in at most 5 % of its runs, and
  * finds more than one with 0.95. */
-int lb_stats_decide(struct lb_comparison *comparisons, size_t n,
-                    const struct lb_compare_options *options, struct lb_error *err);
+void lb_stats_decide(struct lb_comparison *comparisons, size_t n,
+                     const struct lb_compare_options *options);
 
 /* ---- power.c: the difference that a comparison can find ---- */
 

@@ -22,6 +22,7 @@
 #include "usl.h"
 
 #include "distribution.h"
+#include "memory.h"
 #include "random.h"
 
 #include <assert.h>
@@ -295,9 +296,7 @@ static int bootstrap(struct problem *p, const struct noise *noise, size_t n, dou
     if (fit->n_samples < 2 || fit->n_samples < n_samples - n_samples / 50)
         return lb_fail(err, LB_E_INTERNAL, "the scalability fit converged for %zu of %zu resamples",
                        fit->n_samples, n_samples);
-    double *values = malloc(fit->n_samples * sizeof *values);
-    if (values == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu resamples", n_samples);
+    double *values = lb_malloc(fit->n_samples * sizeof *values);
     struct lb_confidence *into[] = {&fit->lambda, &fit->sigma, &fit->kappa};
     for (int k = 0; k < N_PARAMETERS; k++) {
         for (size_t i = 0; i < fit->n_samples; i++) {
@@ -384,21 +383,14 @@ int lb_usl_fit(const struct lb_usl_point *points, size_t n, double level, size_t
     if (rc != 0)
         return rc;
     struct lb_usl_fit fit = {.n_points = n, .level = level};
-    struct lb_usl_point *sorted = malloc((n + 1) * sizeof *sorted);
-    struct level *levels = calloc(n + 1, sizeof *levels);
+    struct lb_usl_point *sorted = lb_copy(points, n, sizeof *sorted);
+    struct level *levels = lb_calloc(n + 1, sizeof *levels);
     /* x, residuals, jacobian (3), lmder's work (n + 3 * 3), deviations, centres */
-    double *memory = calloc(8 * n + 3 * N_PARAMETERS + 1, sizeof *memory);
+    double *memory = lb_calloc(8 * n + 3 * N_PARAMETERS + 1, sizeof *memory);
     int pivots[N_PARAMETERS];
-    fit.samples = malloc((n_samples + 1) * sizeof *fit.samples);
-    if (sorted == NULL || levels == NULL || memory == NULL || fit.samples == NULL) {
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory for a fit of %zu points", n);
-        goto out;
-    }
-    if (n > 0)
-        memcpy(sorted, points, n * sizeof *sorted);
+    fit.samples = lb_malloc((n_samples + 1) * sizeof *fit.samples);
     qsort(sorted, n, sizeof *sorted, by_n_then_x);
     rc = fit_sorted(sorted, n, levels, memory, pivots, n_samples, seed, &fit, err);
-out:
     free(sorted);
     free(levels);
     free(memory);
@@ -422,22 +414,17 @@ void lb_usl_release(struct lb_usl_fit *fit)
  * coverage 0, if there was no bootstrap. */
 typedef double quantity(const struct lb_usl *usl, double argument);
 
-static int estimate(const struct lb_usl_fit *fit, quantity *of, double argument,
-                    struct lb_estimate *ret, struct lb_error *err)
+static struct lb_estimate estimate(const struct lb_usl_fit *fit, quantity *of, double argument)
 {
     double value = of(&fit->best, argument);
-    if (fit->n_samples == 0) {
-        *ret = (struct lb_estimate){value, {value, value, 0}};
-        return 0;
-    }
-    double *values = malloc(fit->n_samples * sizeof *values);
-    if (values == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory for %zu resamples", fit->n_samples);
+    if (fit->n_samples == 0)
+        return (struct lb_estimate){value, {value, value, 0}};
+    double *values = lb_malloc(fit->n_samples * sizeof *values);
     for (size_t i = 0; i < fit->n_samples; i++)
         values[i] = of(&fit->samples[i], argument);
-    *ret = (struct lb_estimate){value, interval_of(fit, values)};
+    struct lb_confidence interval = interval_of(fit, values);
     free(values);
-    return 0;
+    return (struct lb_estimate){value, interval};
 }
 
 static double peak_n(const struct lb_usl *usl, double unused)
@@ -492,7 +479,8 @@ int lb_usl_predict(const struct lb_usl_fit *fit, double n, struct lb_estimate *r
         return lb_fail(err, LB_E_USAGE,
                        "%g workers are beyond twice the %g that were measured: measure more", n,
                        fit->largest_n);
-    return estimate(fit, lb_usl_at, n, ret, err);
+    *ret = estimate(fit, lb_usl_at, n);
+    return 0;
 }
 
 /* A place on the curve and its height. what: "peak". */
@@ -504,14 +492,8 @@ static int predict_place(const struct lb_usl_fit *fit, const char *what, quantit
         return lb_fail(err, LB_E_USAGE,
                        "the %s is beyond twice the %g workers that were measured: measure more",
                        what, fit->largest_n);
-    struct lb_estimate n, x;
-    int rc = estimate(fit, place, 0, &n, err);
-    if (rc == 0)
-        rc = estimate(fit, height, 0, &x, err);
-    if (rc != 0)
-        return rc;
-    *ret_n = n;
-    *ret_x = x;
+    *ret_n = estimate(fit, place, 0);
+    *ret_x = estimate(fit, height, 0);
     return 0;
 }
 
@@ -542,5 +524,6 @@ int lb_usl_workers_for(const struct lb_usl_fit *fit, double rate, struct lb_esti
                        "%.4g/s would need more than twice the %g workers that were measured: "
                        "measure more",
                        rate, fit->largest_n);
-    return estimate(fit, workers_for, rate, ret, err);
+    *ret = estimate(fit, workers_for, rate);
+    return 0;
 }

@@ -31,7 +31,9 @@ static void check_sink(const struct lb_diff *diff,
 
 static int print_text(const struct lb_diff *diff, FILE *out, struct lb_error *err)
 {
-    return lb_diff_text(diff, out, false, true, 80, err);
+    (void)err;
+    lb_diff_text(diff, out, false, true, 80);
+    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

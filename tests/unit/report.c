@@ -34,7 +34,6 @@ static struct lb_cell make_cell(const char *engine, const char *scenario, size_t
 {
     struct lb_cell cell = {
         .strategy = &strategy, .strategy_path = "s", .scenario_path = "mutex-hot"};
-    struct lb_error err;
     snprintf(cell.name, sizeof cell.name, "s");
     snprintf(cell.engine, sizeof cell.engine, "%s", engine);
     lb_scenario_init(&cell.scenario);
@@ -45,7 +44,7 @@ static struct lb_cell make_cell(const char *engine, const char *scenario, size_t
         for (int g = 0; g < LB_GUARANTEES; g++)
             run->judgement.findings[g].verdict = LB_V_NOT_CLAIMED;
         run->witnesses_agree = true;
-        assert_int_equal(lb_cell_add(&cell, run, &err), 0);
+        lb_cell_add(&cell, run);
     }
     return cell;
 }

@@ -107,7 +107,7 @@ static void tables_leave_columns_out(void **state)
         lb_table_add(table, "22", LB_INK_PLAIN);
         lb_table_add(table, "###", LB_INK_PLAIN);
         lb_table_fit(table, cases[i].width, order, hidden, sizeof hidden);
-        assert_int_equal(lb_table_print(table, out, false), 0);
+        lb_table_print(table, out, false);
         fclose(out);
         lb_table_free(table);
         assert_string_equal(text, all[cases[i].which]);

@@ -14,8 +14,7 @@
 static struct lb_mann_whitney test_of(const double *a, size_t na, const double *b, size_t nb)
 {
     struct lb_mann_whitney test;
-    struct lb_error err;
-    assert_int_equal(lb_stats_mann_whitney(a, na, b, nb, &test, &err), 0);
+    test = lb_stats_mann_whitney(a, na, b, nb);
     return test;
 }
 
@@ -192,8 +191,7 @@ static void ratio_agrees_with_the_published_example(void **state)
     for (int i = 0; i < 5; i++)
         y[i] = exp(y[i]);
     struct lb_estimate ratio;
-    struct lb_error err;
-    assert_int_equal(lb_stats_ratio(x, 10, y, 5, 0.95, &ratio, &err), 0);
+    ratio = lb_stats_ratio(x, 10, y, 5, 0.95);
     assert_near(log(ratio.value), -0.305, 1e-9);
     assert_near(log(ratio.interval.low), -0.76, 1e-9);
     assert_near(log(ratio.interval.high), 0.15, 1e-9);
@@ -205,16 +203,15 @@ static void ratio_turns_around_and_takes_zeros(void **state)
     (void)state;
     static const double a[] = {1, 2, 3, 5, 8}, b[] = {2, 3, 4, 9, 11}, zero[] = {0, 0, 0, 0, 0};
     struct lb_estimate there, back;
-    struct lb_error err;
-    assert_int_equal(lb_stats_ratio(a, 5, b, 5, 0.95, &there, &err), 0);
-    assert_int_equal(lb_stats_ratio(b, 5, a, 5, 0.95, &back, &err), 0);
+    there = lb_stats_ratio(a, 5, b, 5, 0.95);
+    back = lb_stats_ratio(b, 5, a, 5, 0.95);
     assert_near(there.value * back.value, 1, 1e-12);
     assert_near(there.interval.low * back.interval.high, 1, 1e-12);
-    assert_int_equal(lb_stats_ratio(a, 5, zero, 5, 0.95, &there, &err), 0);
+    there = lb_stats_ratio(a, 5, zero, 5, 0.95);
     assert_near(there.value, 0, 0);
-    assert_int_equal(lb_stats_ratio(zero, 5, b, 5, 0.95, &there, &err), 0);
+    there = lb_stats_ratio(zero, 5, b, 5, 0.95);
     assert_true(isinf(there.value));
-    assert_int_equal(lb_stats_ratio(zero, 5, zero, 5, 0.95, &there, &err), 0);
+    there = lb_stats_ratio(zero, 5, zero, 5, 0.95);
     assert_near(there.value, 1, 0);
 }
 
@@ -229,7 +226,6 @@ static void ratio_interval_covers(void **state)
         int trials = k < 3 ? 3000 : 600, covered = 0;
         double a[40], b[40];
         struct lb_estimate ratio = {0};
-        struct lb_error err;
         for (int trial = 0; trial < trials; trial++) {
             for (size_t i = 0; i < sizes[k][0]; i++)
                 a[i] = lb_test_exponential(&random, 1);
@@ -237,7 +233,7 @@ static void ratio_interval_covers(void **state)
                 b[i] = lb_test_exponential(&random, 1.3);
             lb_stats_sort(a, sizes[k][0]);
             lb_stats_sort(b, sizes[k][1]);
-            assert_int_equal(lb_stats_ratio(a, sizes[k][0], b, sizes[k][1], 0.95, &ratio, &err), 0);
+            ratio = lb_stats_ratio(a, sizes[k][0], b, sizes[k][1], 0.95);
             covered += ratio.interval.low <= 1.3 && 1.3 <= ratio.interval.high;
         }
         double coverage = ratio.interval.coverage;

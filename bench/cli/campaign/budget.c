@@ -250,15 +250,13 @@ static int run_round(struct budget *budget, struct table *table, size_t *cells,
 /* --- looking --- */
 
 /* A strategy with an undecided pair stays in. */
-static int decide(struct budget *budget, struct table *table, struct lb_error *err)
+static void decide(struct budget *budget, struct table *table)
 {
     struct lb_ranking ranking;
     struct lb_report *report = budget->report;
     if (table->first->scenario.rate[0] != '\0')
-        return 0; /* waits and costs are compared, by all rounds of the budget */
-    int rc = lb_ranking_make(report, LB_RANK_RATE, &ranking, err);
-    if (rc != 0)
-        return rc;
+        return; /* waits and costs are compared, by all rounds of the budget */
+    lb_ranking_make(report, LB_RANK_RATE, &ranking);
     bool any = false;
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_rank_table *ranks;
@@ -274,24 +272,23 @@ static int decide(struct budget *budget, struct table *table, struct lb_error *e
     }
     lb_ranking_release(&ranking);
     table->is_done |= !any;
-    return 0;
 }
 
-static int look(struct budget *budget, struct table *table, struct lb_error *err)
+static void look(struct budget *budget, struct table *table)
 {
     struct lb_report *report = budget->report;
     struct lb_looks *looks = table->looks;
     if (!table->compares) {
         table->is_done |= table->n_rounds >= SINGLE_ROUNDS;
-        return 0;
+        return;
     }
     if (table->n_rounds < LB_BLOCKS_MIN_ROUNDS)
-        return 0;
+        return;
     /* One more round is run if more than half of it is within the time. */
     bool is_last = table->is_done || looks->n == LB_MOST_LOOKS - 1 ||
                    table->used_ns + table->last_ns / 2 >= table->budget_ns;
     if (!is_last && table->n_rounds < table->next_look)
-        return 0;
+        return;
     double share = (double)table->used_ns / (double)table->budget_ns;
     double due = (1 - LB_RANKING_LEVEL) * fmin(1, share) - table->spent;
     double alpha = is_last ? 1 - LB_RANKING_LEVEL - table->spent : due;
@@ -303,7 +300,7 @@ static int look(struct budget *budget, struct table *table, struct lb_error *err
             report->cells[i].looks = looks;
     table->next_look = table->n_rounds + table->n_rounds * 2 / 3;
     table->is_done |= is_last;
-    return decide(budget, table, err);
+    decide(budget, table);
 }
 
 /* The one that has used the least of its time; NULL: all are done. */
@@ -325,11 +322,10 @@ static void close_looks(struct budget *budget)
 {
     for (size_t t = 0; t < budget->n_tables; t++) {
         struct table *table = &budget->tables[t];
-        struct lb_error ignored;
         if (table->is_done || !table->compares || table->n_rounds < LB_BLOCKS_MIN_ROUNDS)
             continue;
         table->is_done = true;
-        look(budget, table, &ignored);
+        look(budget, table);
     }
 }
 
@@ -350,7 +346,7 @@ static int run(struct lb_scheduler *scheduler, uint64_t total_ns, struct lb_look
          table != NULL && rc == 0 && !lb_scheduler_stopped(scheduler); table = next(&budget)) {
         rc = run_round(&budget, table, cells, err);
         if (rc == 0 && !lb_scheduler_stopped(scheduler))
-            rc = look(&budget, table, err);
+            look(&budget, table);
     }
     if (rc == 0)
         close_looks(&budget);

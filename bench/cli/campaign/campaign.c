@@ -293,7 +293,7 @@ static int take_outcome(struct lb_scheduler *state, struct lb_cell *cell, size_t
     int rc = lb_checkpoint_add(is_more ? NULL : state->storage.checkpoint, &state->report, cell,
                                round, outcome, &state->err);
     if (rc == 0)
-        rc = lb_cell_add(cell, outcome, &state->err);
+        lb_cell_add(cell, outcome);
     else
         lb_outcome_free(outcome);
     if (rc == 0 && outcome->state == LB_RUN_SERVER_GONE) {
@@ -490,8 +490,10 @@ int lb_scheduler_run(struct lb_scheduler *scheduler, struct lb_cell *cell,
     struct lb_outcome *kept =
         lb_checkpoint_take(scheduler->storage.checkpoint, &scheduler->report, cell, round);
     *ret_resumed = kept != NULL;
-    if (kept != NULL)
-        return lb_cell_add(cell, kept, err);
+    if (kept != NULL) {
+        lb_cell_add(cell, kept);
+        return 0;
+    }
     int rc = run_once(scheduler, cell, scenario, round);
     if (rc != 0)
         *err = scheduler->err;
@@ -527,10 +529,9 @@ static enum lb_exit finish(struct lb_scheduler *state)
     if (rc == 0 && state->report.diff != NULL)
         written = lb_gate_status(state->report.diff);
     else if (rc == 0 && lb_gate_is_against_reference(state->campaign->args))
-        rc = lb_gate_reference(&state->report, state->baseline.options.threshold, &written,
-                               &state->err);
+        written = lb_gate_reference(&state->report, state->baseline.options.threshold);
     else if (rc == 0 && compares_servers(&state->report))
-        rc = lb_gate_servers(&state->report, &written, &state->err);
+        written = lb_gate_servers(&state->report);
     if (rc != 0)
         written = lb_cli_complain(&state->err);
     for (size_t i = 0; i < state->selection.n_outlooks; i++)

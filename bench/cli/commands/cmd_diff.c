@@ -19,8 +19,9 @@ static int print(const struct lb_args *args, const struct lb_diff *diff, struct 
         return lb_diff_json(diff, stdout, err);
     if (lb_args_wants(args, "markdown"))
         return lb_diff_markdown(diff, stdout, err);
-    return lb_diff_text(diff, stdout, !args->no_color && lb_terminal_color(STDOUT_FILENO),
-                        lb_terminal_is(STDOUT_FILENO), lb_terminal_width(STDOUT_FILENO), err);
+    lb_diff_text(diff, stdout, !args->no_color && lb_terminal_color(STDOUT_FILENO),
+                 lb_terminal_is(STDOUT_FILENO), lb_terminal_width(STDOUT_FILENO));
+    return 0;
 }
 
 enum lb_exit lb_command_diff(const struct lb_args *args)

@@ -239,15 +239,12 @@ static enum lb_exit cannot_tell(const struct lb_report *report, const struct lb_
     return LB_EXIT_INCONCLUSIVE;
 }
 
-int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_exit *ret,
-                      struct lb_error *err)
+enum lb_exit lb_gate_reference(const struct lb_report *report, double threshold)
 {
     struct lb_ranking ranking;
     size_t n = 0;
-    int rc = lb_ranking_make(report, LB_RANK_RATE, &ranking, err);
-    if (rc != 0)
-        return rc;
-    *ret = LB_EXIT_OK;
+    lb_ranking_make(report, LB_RANK_RATE, &ranking);
+    enum lb_exit status = LB_EXIT_OK;
     for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_rank_table *table = NULL;
         const struct lb_cell *cell = &report->cells[i], *reference = reference_of(report, cell);
@@ -255,35 +252,33 @@ int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_
             continue;
         const struct lb_rank *rank = lb_ranking_find(&ranking, cell, &table);
         bool is_ranked = rank != NULL && lb_ranking_find(&ranking, reference, &table) != NULL;
-        *ret = lb_exit_worse(*ret, is_ranked ? settle(table, rank, threshold)
-                                             : cannot_tell(report, cell));
+        status = lb_exit_worse(status, is_ranked ? settle(table, rank, threshold)
+                                                 : cannot_tell(report, cell));
         n++;
     }
     lb_ranking_release(&ranking);
     if (n == 0) {
         fprintf(stderr, "lockbench: nothing was run beside %s that could be compared with it\n",
                 report->reference);
-        *ret = LB_EXIT_INCONCLUSIVE;
+        status = LB_EXIT_INCONCLUSIVE;
     }
-    return 0;
+    return status;
 }
 
-int lb_gate_servers(const struct lb_report *report, enum lb_exit *ret, struct lb_error *err)
+enum lb_exit lb_gate_servers(const struct lb_report *report)
 {
+    enum lb_exit status = LB_EXIT_OK;
     struct lb_ranking rankings[LB_RANK_MEASURES];
-    int rc = lb_rankings_make(report, rankings, err);
-    if (rc != 0)
-        return rc;
+    lb_rankings_make(report, rankings);
     switch (lb_servers_result(rankings)) {
     case LB_SERVERS_SLOWER:
-        *ret = LB_EXIT_REGRESSION;
+        status = LB_EXIT_REGRESSION;
         break;
     case LB_SERVERS_UNDECIDED:
-        *ret = LB_EXIT_INCONCLUSIVE;
+        status = LB_EXIT_INCONCLUSIVE;
         break;
     case LB_SERVERS_ALIKE:
     default:
-        *ret = LB_EXIT_OK;
         break;
     }
     /* A server on which nothing could be measured must not pass. */
@@ -292,8 +287,8 @@ int lb_gate_servers(const struct lb_report *report, enum lb_exit *ret, struct lb
         const struct lb_rank_table *table;
         if (cell->compares_servers && cell->state == LB_CELL_DONE && !cell->shows_break &&
             lb_ranking_find(&rankings[LB_RANK_RATE], cell, &table) == NULL)
-            *ret = lb_exit_worse(*ret, LB_EXIT_INCONCLUSIVE);
+            status = lb_exit_worse(status, LB_EXIT_INCONCLUSIVE);
     }
     lb_rankings_release(rankings);
-    return 0;
+    return status;
 }

@@ -39,8 +39,7 @@ void lb_baseline_release(struct lb_baseline *baseline);
 bool lb_gate_is_against_reference(const struct lb_args *args);
 /* compare with several servers of one engine: LB_EXIT_REGRESSION if one is shown slower than the
  * reference, LB_EXIT_INCONCLUSIVE if that is open. */
-int lb_gate_servers(const struct lb_report *report, enum lb_exit *ret, struct lb_error *err);
-int lb_gate_reference(const struct lb_report *report, double threshold, enum lb_exit *ret,
-                      struct lb_error *err);
+enum lb_exit lb_gate_servers(const struct lb_report *report);
+enum lb_exit lb_gate_reference(const struct lb_report *report, double threshold);
 
 #endif

@@ -1,6 +1,7 @@
 /* The regression gate: see diff.h. */
 #include "diff.h"
 
+#include "memory.h"
 #include "nearest.h"
 
 #include <stdlib.h>
@@ -102,12 +103,9 @@ static const struct lb_difference *forbidden(const struct lb_diff *diff,
     return NULL;
 }
 
-static int add_notes(struct lb_diff *diff, const struct lb_difference *list, size_t n,
-                     struct lb_error *err)
+static void add_notes(struct lb_diff *diff, const struct lb_difference *list, size_t n)
 {
-    struct lb_difference *grown = realloc(diff->notes, (diff->n_notes + n + 1) * sizeof *grown);
-    if (grown == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_difference *grown = lb_realloc(diff->notes, diff->n_notes + n, sizeof *grown);
     diff->notes = grown;
     for (size_t i = 0; i < n; i++) {
         bool is_new = true;
@@ -118,7 +116,6 @@ static int add_notes(struct lb_diff *diff, const struct lb_difference *list, siz
         if (is_new)
             grown[diff->n_notes++] = list[i];
     }
-    return 0;
 }
 
 /* The cell of the new result that belongs to base: of several of one name (a sweep) the one that
@@ -138,7 +135,8 @@ static int find_partner(struct lb_diff *diff, const struct lb_stored_cell *base,
         const struct lb_difference *wrong = forbidden(diff, base, new, list, &n);
         if (wrong == NULL) {
             *ret = new;
-            return add_notes(diff, list, n, err);
+            add_notes(diff, list, n);
+            return 0;
         }
         if (!found)
             first = *wrong;
@@ -240,21 +238,19 @@ static void take_power(struct lb_diff_row *row, size_t n_family, double threshol
 }
 
 /* Verdicts of all rows that were compared, as one family. */
-static int decide(struct lb_diff *diff, struct lb_error *err)
+static void decide(struct lb_diff *diff)
 {
     size_t n = 0;
-    struct lb_comparison *family = malloc((diff->n_rows + 1) * sizeof *family);
-    if (family == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    struct lb_comparison *family = lb_malloc((diff->n_rows + 1) * sizeof *family);
     for (size_t i = 0; i < diff->n_rows; i++)
         if (diff->rows[i].is_compared)
             family[n++] = diff->rows[i].comparison;
     struct lb_compare_options options = {
         .level = LB_DIFF_LEVEL, .band = diff->options.threshold, .higher_is_better = true};
-    int rc = lb_stats_decide(family, n, &options, err);
+    lb_stats_decide(family, n, &options);
     size_t n_family = n;
     n = 0;
-    for (size_t i = 0; i < diff->n_rows && rc == 0; i++) {
+    for (size_t i = 0; i < diff->n_rows; i++) {
         struct lb_diff_row *row = &diff->rows[i];
         if (row->is_compared) {
             row->comparison = family[n++];
@@ -268,7 +264,6 @@ static int decide(struct lb_diff *diff, struct lb_error *err)
         diff->n_outcomes[row->outcome]++;
     }
     free(family);
-    return rc;
 }
 
 static int add_rows(struct lb_diff *diff, const struct lb_stored_cell *base,
@@ -295,18 +290,16 @@ int lb_diff_make(const struct lb_stored *base, const struct lb_stored *new,
 {
     struct lb_diff *diff = ret;
     *diff = (struct lb_diff){.base = base, .new = new, .options = *options};
-    diff->rows = calloc(base->n_cells * LB_METRICS + 1, sizeof *diff->rows);
-    struct lb_difference *list = calloc(MOST_DIFFERENCES, sizeof *list);
-    int rc = diff->rows == NULL || list == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
-    if (rc == 0)
-        rc = check_allowed(diff, err);
+    diff->rows = lb_calloc(base->n_cells * LB_METRICS + 1, sizeof *diff->rows);
+    struct lb_difference *list = lb_calloc(MOST_DIFFERENCES, sizeof *list);
+    int rc = check_allowed(diff, err);
     for (size_t i = 0; i < base->n_cells && rc == 0; i++)
         if (base->cells[i].n_runs > 0)
             rc = add_rows(diff, &base->cells[i], list, err);
     if (rc == 0 && diff->n_rows == 0)
         rc = lb_fail(err, LB_E_USAGE, "%s: no complete run to compare with", base->path);
     if (rc == 0)
-        rc = decide(diff, err);
+        decide(diff);
     free(list);
     return rc;
 }

@@ -73,9 +73,8 @@ bool lb_diff_violates(const struct lb_diff_row *row);
 struct json_t *lb_diff_object(const struct lb_diff *diff);
 
 /* Writes it: for people (on a terminal the table leaves columns out to fit), for programs, for a
- * pull request. 0, LB_E_MEMORY or LB_E_ENV. */
-int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool terminal, unsigned width,
-                 struct lb_error *err);
+ * pull request. 0 or LB_E_ENV. */
+void lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool terminal, unsigned width);
 int lb_diff_json(const struct lb_diff *diff, FILE *out, struct lb_error *err);
 int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err);
 

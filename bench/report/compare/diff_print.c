@@ -199,20 +199,19 @@ static char *intervals_text(const struct lb_diff *diff, char *buf, size_t size)
     return lb_coverage_text(&coverage, LB_DIFF_LEVEL, buf, size);
 }
 
-int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool terminal, unsigned width,
-                 struct lb_error *err)
+void lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool terminal, unsigned width)
 {
     struct lb_table *table = diff_table(diff, false);
     char text[500], intervals[100];
     print_head(diff, out, width);
     fputc('\n', out);
     static const char *const least[] = {"p", "engine", "metric", "scenario", "base", "new", NULL};
-    if (lb_table_is_empty(table))
-        lb_table_free(table);
-    else if (lb_table_show(table, width, terminal ? least : NULL, out, color) != 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    else
+    if (!lb_table_is_empty(table)) {
+        lb_table_show(table, width, terminal ? least : NULL, out, color);
         fputc('\n', out);
+    } else {
+        lb_table_free(table);
+    }
     print_reasons(diff, out, width);
     summary(diff, text, sizeof text);
     lb_append(text, sizeof text,
@@ -222,7 +221,6 @@ int lb_diff_text(const struct lb_diff *diff, FILE *out, bool color, bool termina
     lb_print_wrapped(out, text, 0, width);
     if (power_text(diff, text, sizeof text)[0] != '\0')
         lb_print_wrapped(out, text, 0, width);
-    return 0;
 }
 
 /* ---- JSON ---- */
@@ -298,8 +296,7 @@ int lb_diff_markdown(const struct lb_diff *diff, FILE *out, struct lb_error *err
     char text[300];
     summary(diff, text, sizeof text);
     fprintf(out, "**lockbench: %s** (threshold %.3g %%)\n\n", text, 100 * diff->options.threshold);
-    if (lb_table_markdown(diff_table(diff, true), out) != 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    lb_table_markdown(diff_table(diff, true), out);
     char intervals[100];
     fprintf(
         out,

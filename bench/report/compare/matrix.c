@@ -1,6 +1,8 @@
 /* Rows, columns and entries of a matrix: see matrix.h. */
 #include "matrix.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,22 +74,19 @@ static int compare_columns(const void *a, const void *b)
     return engines != 0 ? engines : faults != 0 ? faults : (int)x->level - (int)y->level;
 }
 
-int lb_matrix_make(const struct lb_report *report, struct lb_matrix *matrix, struct lb_error *err)
+void lb_matrix_make(const struct lb_report *report, struct lb_matrix *matrix)
 {
     *matrix = (struct lb_matrix){.report = report};
     size_t n = report->n_cells + 1;
-    matrix->columns = calloc(n, sizeof *matrix->columns);
-    matrix->rows = calloc(n, sizeof(const struct lb_cell *));
-    matrix->places = calloc(n, sizeof *matrix->places);
-    if (matrix->columns == NULL || matrix->rows == NULL || matrix->places == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    matrix->columns = lb_calloc(n, sizeof *matrix->columns);
+    matrix->rows = lb_calloc(n, sizeof(const struct lb_cell *));
+    matrix->places = lb_calloc(n, sizeof *matrix->places);
     for (size_t i = 0; i < report->n_cells; i++)
         column_of(matrix, &report->cells[i]);
     qsort(matrix->columns, matrix->n_columns, sizeof *matrix->columns, compare_columns);
     for (size_t i = 0; i < report->n_cells; i++)
         matrix->places[i] = (struct lb_matrix_place){row_of(matrix, &report->cells[i]),
                                                      column_of(matrix, &report->cells[i])};
-    return 0;
 }
 
 void lb_matrix_release(struct lb_matrix *matrix)

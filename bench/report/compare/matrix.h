@@ -31,8 +31,8 @@ struct lb_matrix {
     } * places; /* one per cell of the report */
 };
 
-/* Borrows the report. 0 or LB_E_MEMORY; release in any case. */
-int lb_matrix_make(const struct lb_report *report, struct lb_matrix *matrix, struct lb_error *err);
+/* Borrows the report. */
+void lb_matrix_make(const struct lb_report *report, struct lb_matrix *matrix);
 void lb_matrix_release(struct lb_matrix *matrix);
 
 /* The next cell of an entry behind `after` (NULL: the first); NULL: no more. */

@@ -104,9 +104,7 @@ static void json_end(struct lb_sink_state *state)
     const struct lb_report *report = state->report;
     struct lb_matrix matrix;
     char time_text[32];
-    state->rc = lb_matrix_make(report, &matrix, state->err);
-    if (state->rc != 0)
-        return;
+    lb_matrix_make(report, &matrix);
     struct lb_object object = lb_object_new(), columns = lb_list_new(), rows = lb_list_new();
     for (size_t c = 0; c < matrix.n_columns; c++)
         lb_add(&columns, column_json(&matrix.columns[c]));

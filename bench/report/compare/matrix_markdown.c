@@ -4,7 +4,9 @@
  * stands one line for each hazard that its entries show, and each reason of a SKIP; the witnesses
  * of each hazard are folded away behind them.
  */
+#include "array.h"
 #include "matrix_title.h"
+#include "memory.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -19,39 +21,24 @@ struct note {
 struct notes {
     struct note *notes;
     size_t n;
-    bool failed;
 };
 
-/* The number of a text, from 1; the same text has one number. 0: out of memory. */
+/* The number of a text, from 1; the same text has one number. */
 static size_t note(struct notes *notes, const char *text)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (strcmp(notes->notes[i].text, text) == 0)
             return i + 1;
-    struct note *grown = realloc(notes->notes, (notes->n + 1) * sizeof *grown);
-    char *copy = strdup(text);
-    if (grown != NULL)
-        notes->notes = grown;
-    if (grown == NULL || copy == NULL) {
-        free(copy);
-        notes->failed = true;
-        return 0;
-    }
-    notes->notes[notes->n++] = (struct note){.text = copy};
+    struct note *new = lb_array_add(&notes->notes, &notes->n, sizeof *new);
+    new->text = lb_strdup(text);
     return notes->n;
 }
 
 static void add_witness(struct notes *notes, size_t number, const char *where, const char *text)
 {
-    char *joined = NULL;
-    if (number == 0)
-        return;
     struct note *of = &notes->notes[number - 1];
-    if (asprintf(&joined, "%s   - %s: %s\n", of->witnesses != NULL ? of->witnesses : "", where,
-                 text) < 0) {
-        notes->failed = true;
-        return;
-    }
+    char *joined =
+        lb_format("%s   - %s: %s\n", of->witnesses != NULL ? of->witnesses : "", where, text);
     free(of->witnesses);
     of->witnesses = joined;
 }
@@ -181,11 +168,7 @@ static void add_entry(struct lb_table *table, const struct lb_matrix *matrix, si
 {
     char *text = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out == NULL) {
-        notes->failed = true;
-        return;
-    }
+    FILE *out = lb_open_memory(&text, &size);
     enum lb_standing standing = lb_matrix_standing(matrix, row, column);
     const struct lb_matrix_column *at = &matrix->columns[column];
     char engine[120], level[80], where[210];
@@ -209,10 +192,8 @@ static void add_entry(struct lb_table *table, const struct lb_matrix *matrix, si
         fputs(", not caught", out);
     for (size_t i = 0; i < entry.n_missed; i++)
         fprintf(out, " [%zu]", entry.missed[i]);
-    if (fclose(out) == 0)
-        lb_table_add_markup(table, text);
-    else
-        notes->failed = true;
+    lb_close_memory(out);
+    lb_table_add_markup(table, text);
     free(text);
 }
 
@@ -272,21 +253,18 @@ static void add_row(struct lb_table *table, const struct lb_matrix *matrix,
             add_entry(table, matrix, row, c, notes);
 }
 
-static bool print_group(FILE *out, const struct lb_matrix *matrix, const struct group *group)
+static void print_group(FILE *out, const struct lb_matrix *matrix, const struct group *group)
 {
     struct notes notes = {0};
-    struct lb_column *columns = calloc(matrix->n_columns + 1, sizeof *columns);
-    char(*titles)[TITLE] = calloc(matrix->n_columns + 1, TITLE);
-    struct lb_table *table = NULL;
-    if (columns != NULL && titles != NULL)
-        table = lb_table_new(columns, make_columns(matrix, group, columns, titles));
-    for (size_t row = 0; row < matrix->n_rows && table != NULL; row++)
+    struct lb_column *columns = lb_calloc(matrix->n_columns + 1, sizeof *columns);
+    char(*titles)[TITLE] = lb_calloc(matrix->n_columns + 1, TITLE);
+    struct lb_table *table = lb_table_new(columns, make_columns(matrix, group, columns, titles));
+    for (size_t row = 0; row < matrix->n_rows; row++)
         if (is_in_group(group, matrix->rows[row]))
             add_row(table, matrix, group, row, &notes);
-    bool complete = table != NULL && !notes.failed;
-    if (complete && !lb_table_is_empty(table)) {
+    if (!lb_table_is_empty(table)) {
         fprintf(out, "\n## %s\n\n", group->title);
-        complete = lb_table_markdown(table, out) == 0;
+        lb_table_markdown(table, out);
         print_notes(out, &notes);
     } else {
         lb_table_free(table);
@@ -294,7 +272,6 @@ static bool print_group(FILE *out, const struct lb_matrix *matrix, const struct 
     free(columns);
     free(titles);
     release_notes(&notes);
-    return complete;
 }
 
 static void markdown_end(struct lb_sink_state *state)
@@ -305,11 +282,8 @@ static void markdown_end(struct lb_sink_state *state)
     const struct lb_report *report = state->report;
     struct lb_matrix matrix;
     char time_text[32];
-    state->rc = lb_matrix_make(report, &matrix, state->err);
-    bool complete = state->rc == 0;
-    if (complete)
-        fprintf(
-            state->out,
+    lb_matrix_make(report, &matrix);
+    fprintf(state->out,
             "# Verdicts by strategy, engine and isolation level\n\n"
             "    %s\n\nlockbench %s, seed %llu, %s%s. **held**: every guarantee that was "
             "tested; **violated**: a known\nbreak; **VIOLATED**: one that was not known; **not "
@@ -319,11 +293,9 @@ static void markdown_end(struct lb_sink_state *state)
             report->invocation, LB_VERSION, (unsigned long long)report->seed,
             lb_matrix_utc(report, time_text, sizeof time_text),
             report->interrupted ? ", interrupted" : "");
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0] && complete; i++)
-        complete = print_group(state->out, &matrix, &groups[i]);
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        print_group(state->out, &matrix, &groups[i]);
     lb_matrix_release(&matrix);
-    if (!complete && state->rc == 0)
-        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
 }
 
 const struct lb_sink lb_matrix_markdown = {.name = "markdown",

@@ -12,6 +12,7 @@
  */
 #include "ranking.h"
 
+#include "memory.h"
 #include "ranking_pooled.h"
 
 #include <math.h>
@@ -76,9 +77,9 @@ static size_t values_of(const struct lb_cell *cell, enum lb_measured measured, d
 
 bool lb_cell_rate(const struct lb_cell *cell, struct lb_estimate *ret)
 {
-    double *rates = malloc((cell->n_runs + 1) * sizeof *rates);
+    double *rates = lb_malloc((cell->n_runs + 1) * sizeof *rates);
     size_t n = 0;
-    for (size_t i = 0; i < cell->n_runs && rates != NULL; i++)
+    for (size_t i = 0; i < cell->n_runs; i++)
         if (cell->runs[i]->state == LB_RUN_COMPLETE)
             rates[n++] = cell->runs[i]->successes_per_s;
     if (n >= 2) {
@@ -238,18 +239,14 @@ struct making {
     struct lb_rank *sorted;
 };
 
-static int begin(struct making *making, const struct lb_rank_table *table, struct lb_error *err)
+static void begin(struct making *making, const struct lb_rank_table *table)
 {
     size_t n = table->n, r = table->n_rounds;
-    *making = (struct making){.values = malloc((n * r + 1) * sizeof *making->values),
-                              .level = calloc(n + 1, sizeof *making->level),
-                              .results = calloc(n * n + 1, sizeof *making->results),
-                              .differ = calloc(n * n + 1, sizeof *making->differ),
-                              .sorted = calloc(n + 1, sizeof *making->sorted)};
-    return making->values == NULL || making->level == NULL || making->results == NULL ||
-                   making->differ == NULL || making->sorted == NULL
-               ? lb_fail(err, LB_E_MEMORY, "out of memory")
-               : 0;
+    *making = (struct making){.values = lb_malloc((n * r + 1) * sizeof *making->values),
+                              .level = lb_calloc(n + 1, sizeof *making->level),
+                              .results = lb_calloc(n * n + 1, sizeof *making->results),
+                              .differ = lb_calloc(n * n + 1, sizeof *making->differ),
+                              .sorted = lb_calloc(n + 1, sizeof *making->sorted)};
 }
 
 static void end(struct making *making)
@@ -259,6 +256,14 @@ static void end(struct making *making)
     free(making->results);
     free(making->differ);
     free(making->sorted);
+}
+
+static void take_values(const struct lb_rank_table *table, enum lb_measured measured,
+                        struct making *making)
+{
+    for (size_t i = 0; i < table->n; i++)
+        for (size_t j = 0; j < table->n_rounds; j++)
+            making->values[i * table->n_rounds + j] = value_of(table->ranks[i].cell, j, measured);
 }
 
 /* The order of the ranks: the mean of each one's difference to the others. */
@@ -276,8 +281,8 @@ static void take_levels(const struct lb_rank_table *table, struct making *making
     }
 }
 
-/* Sorts the ranks, the best first, and all that goes with them. */
-static void sort(struct lb_rank_table *table, enum lb_measured measured, struct making *making)
+/* Sorts the ranks, the best first. */
+static void sort(struct lb_rank_table *table, struct making *making)
 {
     size_t n = table->n;
     for (size_t i = 0; i < n; i++) {
@@ -288,9 +293,6 @@ static void sort(struct lb_rank_table *table, enum lb_measured measured, struct 
         making->sorted[place] = table->ranks[i];
     }
     memcpy(table->ranks, making->sorted, n * sizeof *table->ranks);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < table->n_rounds; j++)
-            making->values[i * table->n_rounds + j] = value_of(table->ranks[i].cell, j, measured);
 }
 
 /* Of servers the first that was given, unless one is named. */
@@ -327,17 +329,19 @@ static size_t looks_of(const struct lb_rank_table *table, struct lb_look *looks)
     return n;
 }
 
-static int replay(struct lb_rank_table *table, enum lb_measured measured, size_t reference,
-                  uint64_t seed, struct making *making, struct lb_error *err)
+static void replay(struct lb_rank_table *table, enum lb_measured measured, size_t reference,
+                   uint64_t seed, struct making *making)
 {
-    if (measured != LB_RANK_RATE)
-        return lb_pooled_compare(table, measured, reference, seed, making->results, err);
+    if (measured != LB_RANK_RATE) {
+        lb_pooled_compare(table, measured, reference, seed, making->results);
+        return;
+    }
     struct lb_look looks[LB_MOST_LOOKS];
     struct lb_blocks blocks = {making->values, table->n, table->n_rounds};
     table->n_looks = looks_of(table, looks);
     table->alpha = looks[table->n_looks - 1].alpha;
-    return lb_blocks_replay(&blocks, looks, table->n_looks, reference, LB_RANKING_BAND,
-                            &table->noise, making->results, err);
+    lb_blocks_replay(&blocks, looks, table->n_looks, reference, LB_RANKING_BAND, &table->noise,
+                     making->results);
 }
 
 /* A decision of an earlier look stays, so the best by all rounds may be one that was found slower
@@ -383,17 +387,14 @@ static void take_results(struct lb_rank_table *table, enum lb_measured measured,
     }
 }
 
-static int give_letters(struct lb_rank_table *table, const struct making *making)
+static void give_letters(struct lb_rank_table *table, const struct making *making)
 {
-    char(*letters)[LB_LETTERS_TEXT] = calloc(table->n, sizeof *letters);
+    char(*letters)[LB_LETTERS_TEXT] = lb_calloc(table->n, sizeof *letters);
     struct lb_error ignored;
-    if (letters == NULL)
-        return -1;
     if (!table->is_named && lb_stats_letters(making->differ, table->n, letters, &ignored) == 0)
         for (size_t i = 0; i < table->n; i++)
             memcpy(table->ranks[i].letters, letters[i], LB_LETTERS_TEXT);
     free(letters);
-    return 0;
 }
 
 static void take_power(struct lb_rank_table *table, enum lb_measured measured)
@@ -406,38 +407,25 @@ static void take_power(struct lb_rank_table *table, enum lb_measured measured)
                                  : lb_resample_rounds(table->n, LB_RANKING_BAND, sd, alpha);
 }
 
-static int fill(const struct lb_report *report, struct lb_rank_table *table,
-                enum lb_measured measured, struct lb_error *err)
+static void fill(const struct lb_report *report, struct lb_rank_table *table,
+                 enum lb_measured measured)
 {
     struct making making;
-    int rc = begin(&making, table, err);
-    table->is_open = calloc(table->n * table->n + 1, sizeof *table->is_open);
-    if (rc == 0 && table->is_open == NULL)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    if (rc == 0) {
-        for (size_t i = 0; i < table->n; i++)
-            for (size_t j = 0; j < table->n_rounds; j++)
-                making.values[i * table->n_rounds + j] =
-                    value_of(table->ranks[i].cell, j, measured);
-        /* Once for the order, and again in it. */
-        rc = replay(table, measured, SIZE_MAX, report->seed, &making, err);
-    }
-    if (rc == 0) {
-        take_levels(table, &making);
-        sort(table, measured, &making);
-        pick_reference(report, table);
-        rc = replay(table, measured, table->is_named ? table->reference : SIZE_MAX, report->seed,
-                    &making, err);
-    }
-    if (rc == 0) {
-        heed_decisions(table, &making);
-        take_results(table, measured, &making);
-        take_power(table, measured);
-        if (give_letters(table, &making) != 0)
-            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
+    begin(&making, table);
+    table->is_open = lb_calloc(table->n * table->n + 1, sizeof *table->is_open);
+    take_values(table, measured, &making);
+    /* Once for the order, and again in it. */
+    replay(table, measured, SIZE_MAX, report->seed, &making);
+    take_levels(table, &making);
+    sort(table, &making);
+    take_values(table, measured, &making);
+    pick_reference(report, table);
+    replay(table, measured, table->is_named ? table->reference : SIZE_MAX, report->seed, &making);
+    heed_decisions(table, &making);
+    take_results(table, measured, &making);
+    take_power(table, measured);
+    give_letters(table, &making);
     end(&making);
-    return rc;
 }
 
 static void release_table(struct lb_rank_table *table)
@@ -447,48 +435,37 @@ static void release_table(struct lb_rank_table *table)
     free(table->is_open);
 }
 
-static int add_table(struct lb_ranking *ranking, const struct lb_report *report,
-                     const struct lb_cell *first, double *room, struct lb_error *err)
+static void add_table(struct lb_ranking *ranking, const struct lb_report *report,
+                      const struct lb_cell *first, double *room)
 {
-    struct lb_rank_table table = {.ranks = calloc(report->n_cells + 1, sizeof *table.ranks),
-                                  .without = calloc(report->n_cells + 1, sizeof *table.without)};
-    int rc = table.ranks == NULL || table.without == NULL
-                 ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                 : 0;
-    if (rc == 0)
-        collect(report, first, ranking->measured, room, &table);
-    if (rc != 0 || table.n < 2) {
+    struct lb_rank_table table = {.ranks = lb_calloc(report->n_cells + 1, sizeof *table.ranks),
+                                  .without = lb_calloc(report->n_cells + 1, sizeof *table.without)};
+    collect(report, first, ranking->measured, room, &table);
+    if (table.n < 2) {
         release_table(&table);
-        return rc;
+        return;
     }
+    fill(report, &table, ranking->measured);
     ranking->tables[ranking->n_tables++] = table;
-    return fill(report, &ranking->tables[ranking->n_tables - 1], ranking->measured, err);
 }
 
-int lb_ranking_make(const struct lb_report *report, enum lb_measured measured,
-                    struct lb_ranking *ret, struct lb_error *err)
+void lb_ranking_make(const struct lb_report *report, enum lb_measured measured,
+                     struct lb_ranking *ret)
 {
-    struct lb_ranking ranking = {.measured = measured,
-                                 .tables = calloc(report->n_cells + 1, sizeof *ranking.tables)};
+    *ret = (struct lb_ranking){.measured = measured,
+                               .tables = lb_calloc(report->n_cells + 1, sizeof *ret->tables)};
     size_t most = 0;
     for (size_t i = 0; i < report->n_cells; i++)
         most = report->cells[i].n_runs > most ? report->cells[i].n_runs : most;
-    double *room = malloc((most + 1) * sizeof *room);
-    int rc =
-        ranking.tables == NULL || room == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
-    for (size_t i = 0; i < report->n_cells && rc == 0; i++) {
+    double *room = lb_malloc((most + 1) * sizeof *room);
+    for (size_t i = 0; i < report->n_cells; i++) {
         bool is_first = true;
         for (size_t j = 0; j < i && is_first; j++)
             is_first = !lb_ranking_same_table(&report->cells[j], &report->cells[i]);
         if (is_first && most >= 2)
-            rc = add_table(&ranking, report, &report->cells[i], room, err);
+            add_table(ret, report, &report->cells[i], room);
     }
     free(room);
-    if (rc != 0)
-        lb_ranking_release(&ranking);
-    else
-        *ret = ranking;
-    return rc;
 }
 
 const struct lb_rank *lb_ranking_find(const struct lb_ranking *ranking, const struct lb_cell *cell,
@@ -546,16 +523,10 @@ void lb_ranking_release(struct lb_ranking *ranking)
     *ranking = (struct lb_ranking){0};
 }
 
-int lb_rankings_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err)
+void lb_rankings_make(const struct lb_report *report, struct lb_ranking *ret)
 {
-    int rc = 0;
     for (int m = 0; m < LB_RANK_MEASURES; m++)
-        ret[m] = (struct lb_ranking){.measured = (enum lb_measured)m};
-    for (int m = 0; m < LB_RANK_MEASURES && rc == 0; m++)
-        rc = lb_ranking_make(report, (enum lb_measured)m, &ret[m], err);
-    if (rc != 0)
-        lb_rankings_release(ret);
-    return rc;
+        lb_ranking_make(report, (enum lb_measured)m, &ret[m]);
 }
 
 void lb_rankings_release(struct lb_ranking *rankings)

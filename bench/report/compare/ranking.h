@@ -61,13 +61,13 @@ struct lb_ranking {
 };
 
 /* Ranks all cells with at least two complete runs and a success; for p99 and CPU with as many
- * rounds and waits as are needed. No table where there are no two of them: see lb_rank_beside. 0 or
- * LB_E_MEMORY. Release with lb_ranking_release. */
-int lb_ranking_make(const struct lb_report *report, enum lb_measured measured,
-                    struct lb_ranking *ret, struct lb_error *err);
+ * rounds and waits as are needed. No table where there are no two of them: see lb_rank_beside.
+ * Release with lb_ranking_release. */
+void lb_ranking_make(const struct lb_report *report, enum lb_measured measured,
+                     struct lb_ranking *ret);
 void lb_ranking_release(struct lb_ranking *ranking);
 /* All of them: room for LB_RANK_MEASURES. */
-int lb_rankings_make(const struct lb_report *report, struct lb_ranking *ret, struct lb_error *err);
+void lb_rankings_make(const struct lb_report *report, struct lb_ranking *ret);
 void lb_rankings_release(struct lb_ranking *rankings);
 /* The rank of a cell, and its table; NULL: it has none. */
 const struct lb_rank *lb_ranking_find(const struct lb_ranking *ranking, const struct lb_cell *cell,

@@ -4,6 +4,7 @@
  */
 #include "ranking_pooled.h"
 
+#include "memory.h"
 #include "tail.h"
 #include "units.h"
 
@@ -134,33 +135,27 @@ static bool is_enough(void *arg, size_t rank, const double *weight)
 
 static void close_pool(struct pool *pool)
 {
-    for (size_t i = 0; i < pool->table->n && pool->tails != NULL; i++)
+    for (size_t i = 0; i < pool->table->n; i++)
         lb_tail_free(pool->tails[i]);
     free(pool->tails);
 }
 
-static int open_pool(struct pool *pool, struct lb_error *err)
+static void open_pool(struct pool *pool)
 {
     size_t n = pool->table->n, r = pool->table->n_rounds;
-    const struct lb_histogram **runs = calloc(r + 1, sizeof *runs);
-    int rc = 0;
-    pool->tails = calloc(n + 1, sizeof(struct lb_tail *));
-    if (runs == NULL || pool->tails == NULL)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    for (size_t i = 0; i < n && rc == 0 && pool->measured == LB_RANK_P99; i++) {
+    const struct lb_histogram **runs = lb_calloc(r + 1, sizeof *runs);
+    pool->tails = lb_calloc(n + 1, sizeof(struct lb_tail *));
+    for (size_t i = 0; i < n && pool->measured == LB_RANK_P99; i++) {
         const struct lb_cell *cell = pool->table->ranks[i].cell;
         for (size_t k = 0; k < r; k++)
             runs[k] = has_run(cell, k, LB_RANK_P99) ? lb_run_wait(cell->runs[k]) : NULL;
         pool->tails[i] = lb_tail_new(runs, r);
-        if (pool->tails[i] == NULL)
-            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
     }
     free(runs);
-    return rc;
 }
 
-static int compare(struct lb_rank_table *table, struct pool *pool, size_t reference, uint64_t seed,
-                   bool *has, double *weight, struct lb_block_pair *pairs, struct lb_error *err)
+static void compare(struct lb_rank_table *table, struct pool *pool, size_t reference, uint64_t seed,
+                    bool *has, double *weight, struct lb_block_pair *pairs)
 {
     size_t n = table->n, r = table->n_rounds;
     for (size_t k = 0; k < r; k++)
@@ -183,23 +178,20 @@ static int compare(struct lb_rank_table *table, struct pool *pool, size_t refere
                                       .resolution =
                                           pool->measured == LB_RANK_P99 ? LB_TAIL_RESOLUTION : 0,
                                       .seed = seed};
-    return lb_blocks_resample(&what, &family, &table->noise, pairs, err);
+    lb_blocks_resample(&what, &family, &table->noise, pairs);
 }
 
-int lb_pooled_compare(struct lb_rank_table *table, enum lb_measured measured, size_t reference,
-                      uint64_t seed, struct lb_block_result *results, struct lb_error *err)
+void lb_pooled_compare(struct lb_rank_table *table, enum lb_measured measured, size_t reference,
+                       uint64_t seed, struct lb_block_result *results)
 {
     size_t n = table->n, r = table->n_rounds;
     struct pool pool = {.table = table, .measured = measured};
-    bool *has = malloc(n * r + 1);
-    double *weight = malloc((r + 1) * sizeof *weight);
-    struct lb_block_pair *pairs = malloc((n * n + 1) * sizeof *pairs);
-    int rc = has == NULL || weight == NULL || pairs == NULL
-                 ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                 : open_pool(&pool, err);
-    if (rc == 0)
-        rc = compare(table, &pool, reference, seed, has, weight, pairs, err);
-    for (size_t i = 0; i < n * n && rc == 0; i++)
+    bool *has = lb_malloc(n * r + 1);
+    double *weight = lb_malloc((r + 1) * sizeof *weight);
+    struct lb_block_pair *pairs = lb_malloc((n * n + 1) * sizeof *pairs);
+    open_pool(&pool);
+    compare(table, &pool, reference, seed, has, weight, pairs);
+    for (size_t i = 0; i < n * n; i++)
         results[i] = (struct lb_block_result){
             pairs[i],
             isnan(pairs[i].low) ? LB_STATS_INCONCLUSIVE
@@ -211,5 +203,4 @@ int lb_pooled_compare(struct lb_rank_table *table, enum lb_measured measured, si
     free(has);
     free(weight);
     free(pairs);
-    return rc;
 }

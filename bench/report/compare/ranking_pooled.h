@@ -11,8 +11,8 @@ bool lb_rank_uses(const struct lb_outcome *run, enum lb_measured measured);
 const char *lb_pooled_lacks(const struct lb_cell *cell, enum lb_measured measured, char *buf,
                             size_t size);
 /* As lb_blocks_replay, of one look; sets noise, looks and alpha of the table, and pooled of its
- * ranks. Returns 0 or LB_E_MEMORY. */
-int lb_pooled_compare(struct lb_rank_table *table, enum lb_measured measured, size_t reference,
-                      uint64_t seed, struct lb_block_result *results, struct lb_error *err);
+ * ranks. */
+void lb_pooled_compare(struct lb_rank_table *table, enum lb_measured measured, size_t reference,
+                       uint64_t seed, struct lb_block_result *results);
 
 #endif

@@ -1,6 +1,7 @@
 /* Results as comma-separated values: one row per run, a header first (RFC 4180). A cell that did
  * not run has one row, with its reason. The comparison with the reference is the cell's, and stands
  * in each of its rows; it needs all cells, so nothing is written before the end. */
+#include "memory.h"
 #include "ranking.h"
 #include "report.h"
 #include "steady.h"
@@ -32,12 +33,9 @@ static void plain(FILE *out, const char *text, bool first)
 /* Foreign text: a field that a spreadsheet would take for a formula is marked as text. */
 static void field(FILE *out, const char *text, bool first)
 {
-    char *clean = lb_clean_copy(text, SIZE_MAX), *shown = NULL;
-    if (clean != NULL && clean[0] != '\0' && strchr("=+-@", clean[0]) != NULL &&
-        asprintf(&shown, "'%s", clean) < 0)
-        shown = NULL;
-    plain(out, shown != NULL ? shown : clean != NULL ? clean : "", first);
-    free(clean);
+    char *shown = lb_format("'%s", text), *clean = lb_clean_text(shown + 1);
+    bool is_formula = clean[0] != '\0' && strchr("=+-@", clean[0]) != NULL;
+    plain(out, is_formula ? shown : clean, first);
     free(shown);
 }
 
@@ -204,9 +202,7 @@ static void row(FILE *out, const struct lb_ranking *rankings, const struct lb_ce
 static void csv_end(struct lb_sink_state *state)
 {
     struct lb_ranking rankings[LB_RANK_MEASURES];
-    state->rc = lb_rankings_make(state->report, rankings, state->err);
-    if (state->rc != 0)
-        return;
+    lb_rankings_make(state->report, rankings);
     header(state->out);
     for (size_t i = 0; i < state->report->n_cells; i++) {
         const struct lb_cell *cell = &state->report->cells[i];

@@ -416,9 +416,8 @@ static void put_rankings(struct lb_object *object, const struct lb_report *repor
 {
     struct lb_object tables = lb_list_new(), rows = lb_list_new();
     struct lb_ranking rankings[LB_RANK_MEASURES];
-    struct lb_error err;
-    int rc = lb_rankings_make(report, rankings, &err);
-    for (int m = 0; m < LB_RANK_MEASURES && rc == 0; m++) {
+    lb_rankings_make(report, rankings);
+    for (int m = 0; m < LB_RANK_MEASURES; m++) {
         const struct lb_ranking *ranking = &rankings[m];
         for (size_t t = 0; t < ranking->n_tables; t++) {
             const struct lb_rank_table *table = &ranking->tables[t];
@@ -429,7 +428,6 @@ static void put_rankings(struct lb_object *object, const struct lb_report *repor
         }
     }
     lb_rankings_release(rankings);
-    object->failed |= rc != 0;
     lb_put(object, "rankings", lb_object_end(&tables));
     lb_put(object, "comparisons", lb_object_end(&rows));
 }
@@ -440,7 +438,7 @@ static void put_batches(struct lb_object *object, const struct lb_report *report
     struct lb_object rows = lb_list_new();
     struct lb_batches batches;
     char text[80];
-    object->failed |= lb_batches_make(report, &batches) != 0;
+    lb_batches_make(report, &batches);
     for (size_t i = 0; i < batches.n; i++) {
         const struct lb_batch_row *row = &batches.rows[i];
         struct lb_object one = lb_object_new();

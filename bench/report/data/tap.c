@@ -6,6 +6,7 @@
  * when it is not. An untested guarantee is a SKIP with its reason. The plan comes last, since a run
  * may end early; version 13 because that is what Debian 12's prove accepts.
  */
+#include "memory.h"
 #include "text.h"
 #include "text_clean.h"
 #include "untested.h"
@@ -66,11 +67,9 @@ static void diagnose(const struct lb_sink_state *state, const struct lb_cell *ce
                            again};
     char *text = NULL;
     size_t length = 0;
-    FILE *whole = NULL;
-    if (state->has_stderr || (workflow && state->out == stdout))
-        whole = open_memstream(&text, &length);
-    if (whole == NULL)
+    if (!state->has_stderr && !(workflow && state->out == stdout))
         return;
+    FILE *whole = lb_open_memory(&text, &length);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         if (i % 2 == 0)
             fputs(parts[i], whole);
@@ -82,10 +81,9 @@ static void diagnose(const struct lb_sink_state *state, const struct lb_cell *ce
                                      : "%",
                            (const char *const[]){"%25", "%2C", "%3A"});
     fputc('\n', whole);
-    if (fclose(whole) == 0) {
-        fflush(state->out);              /* a reader of both sees them in their order */
-        fwrite(text, 1, length, stderr); /* in one piece: others write there too */
-    }
+    lb_close_memory(whole);
+    fflush(state->out);              /* a reader of both sees them in their order */
+    fwrite(text, 1, length, stderr); /* in one piece: others write there too */
     free(text);
 }
 
@@ -312,8 +310,7 @@ static void tap_end(struct lb_sink_state *state)
         fputs("Bail out! interrupted\n", state->out);
     else
         fprintf(state->out, "1..%zu\n", state->n_lines);
-    if (lb_text_recovery(state->report, state->out) != 0)
-        fputs("# out of memory for the table of recoveries\n", state->out);
+    lb_text_recovery(state->report, state->out);
     if (!state->report->interrupted)
         for_each_first(state, false, untested_comment);
 }

@@ -205,14 +205,14 @@ static int add_result(struct lb_stored *result, json_t *results, struct lb_error
             rc = add_history(directory, cell, err);
         drop_repeated(json_object_get(cell, "runs"));
     }
-    if (rc == 0 && json_object_get(result->json, "plans") == NULL) /* which has its own */
-        rc = lb_page_fits(result->json, err);
     if (rc != 0)
         return rc;
+    if (json_object_get(result->json, "plans") == NULL) /* which has its own */
+        lb_page_fits(result->json);
     json_t *entry = json_pack("{s:s, s:O, s:o}", "name", name, "run", result->json, "statements",
                               statements_of(cells));
     if (entry == NULL || json_array_append_new(results, entry) != 0)
-        return lb_fail(err, LB_E_MEMORY, "out of memory, or %s is not UTF-8", directory);
+        return lb_fail(err, LB_E_ENV, "the name of %s is not UTF-8", directory);
     rc = add_ages(directory, entry, err);
     return rc == 0 ? add_mutants(directory, entry, err) : rc;
 }
@@ -270,7 +270,7 @@ int lb_page_write(struct lb_stored *results, size_t n, FILE *out, struct lb_erro
                        "build again");
     json_t *array = json_array();
     json_t *data = json_pack("{s:s, s:o}", "lockbench", LB_VERSION, "results", array);
-    int rc = data == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
+    int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = add_result(&results[i], array, err);
     if (rc == 0 && put_page(data, out) != 0)

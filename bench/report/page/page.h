@@ -12,8 +12,8 @@
 int lb_page_load(const char *path, struct lb_stored *ret, struct lb_error *err);
 
 /* Adds to the results' JSON what lies beside run.json (intervals, histories, mutants, ages), made
- * small, and writes the page. Returns 0, LB_E_FILE, LB_E_MEMORY, or LB_E_ENV: out is in error, or
- * this lockbench was built without the charting library. */
+ * small, and writes the page. Returns 0, LB_E_FILE, or LB_E_ENV: out is in error, a name is not
+ * UTF-8, or this lockbench was built without the charting library. */
 int lb_page_write(struct lb_stored *results, size_t n, FILE *out, struct lb_error *err);
 
 /* --- its parts, added to the cells of one result; directory is where its files are --- */
@@ -23,7 +23,7 @@ int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err
 /* The digest of one run's history for the cell that it is of. */
 int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_error *err);
 /* "fits" of the result: the scalability law for every sweep over workers that is long enough. */
-int lb_page_fits(json_t *run, struct lb_error *err);
+void lb_page_fits(json_t *run);
 
 /* The objects of one output of lockbench age as a list; LB_E_FILE: it is none. */
 int lb_page_ages(const char *path, json_t **ret, struct lb_error *err);

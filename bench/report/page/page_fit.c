@@ -2,6 +2,7 @@
  * enough levels (bench/stats/usl.h): the curve over the range that was measured, and its band.
  */
 #include "json_object.h"
+#include "memory.h"
 #include "page.h"
 #include "usl.h"
 
@@ -67,8 +68,7 @@ static json_t *fit_json(const struct lb_usl_fit *fit)
 }
 
 /* The runs of one sweep, which begins with cell first. */
-static json_t *sweep_json(json_t *cells, size_t first, bool *taken, struct lb_usl_point *points,
-                          struct lb_error *err)
+static json_t *sweep_json(json_t *cells, size_t first, bool *taken, struct lb_usl_point *points)
 {
     const json_t *head = json_array_get(cells, first);
     json_t *members = json_array();
@@ -97,16 +97,17 @@ static json_t *sweep_json(json_t *cells, size_t first, bool *taken, struct lb_us
     }
     json_t *sweep = json_pack("{s:o}", "cells", members);
     struct lb_usl_fit fit;
-    if (lb_usl_fit(points, n, 0.95, SAMPLES, 1, &fit, err) == 0) {
+    struct lb_error why;
+    if (lb_usl_fit(points, n, 0.95, SAMPLES, 1, &fit, &why) == 0) {
         json_object_set_new(sweep, "fit", fit_json(&fit));
         lb_usl_release(&fit);
     } else {
-        json_object_set_new(sweep, "no_fit", json_string(err->message));
+        json_object_set_new(sweep, "no_fit", json_string(why.message));
     }
     return sweep;
 }
 
-int lb_page_fits(json_t *run, struct lb_error *err)
+void lb_page_fits(json_t *run)
 {
     json_t *cells = json_object_get(run, "cells"), *cell;
     size_t n_runs = 0, i;
@@ -114,22 +115,15 @@ int lb_page_fits(json_t *run, struct lb_error *err)
     {
         n_runs += json_array_size(json_object_get(cell, "runs"));
     }
-    bool *taken = calloc(json_array_size(cells) + 1, sizeof *taken);
-    struct lb_usl_point *points = calloc(n_runs + 1, sizeof *points);
+    bool *taken = lb_calloc(json_array_size(cells) + 1, sizeof *taken);
+    struct lb_usl_point *points = lb_calloc(n_runs + 1, sizeof *points);
     json_t *sweeps = json_array();
-    int rc = 0;
-    if (taken == NULL || points == NULL || sweeps == NULL)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    for (i = 0; i < json_array_size(cells) && rc == 0; i++) {
-        struct lb_error why;
-        json_t *sweep = taken[i] ? NULL : sweep_json(cells, i, taken, points, &why);
-        if (sweep != NULL && json_array_append_new(sweeps, sweep) != 0)
-            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+    for (i = 0; i < json_array_size(cells); i++) {
+        json_t *sweep = taken[i] ? NULL : sweep_json(cells, i, taken, points);
+        if (sweep != NULL)
+            json_array_append_new(sweeps, sweep);
     }
-    if (rc == 0 && json_object_set(run, "sweeps", sweeps) != 0)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    json_decref(sweeps);
+    json_object_set_new(run, "sweeps", sweeps);
     free(taken);
     free(points);
-    return rc;
 }

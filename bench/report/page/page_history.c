@@ -6,6 +6,7 @@
  *   faults  when and whom; put together where there are more than a picture can show
  *   zooms   every hold around a witness of run.json, found in the history by its own operation
  */
+#include "memory.h"
 #include "page.h"
 
 #include "check_meta.h"
@@ -92,12 +93,10 @@ static json_t *heat_json(const struct drawing *d, uint32_t (*heat)[HEAT_ROWS])
                      array);
 }
 
-static int put_answers(const struct drawing *d, json_t *into)
+static void put_answers(const struct drawing *d, json_t *into)
 {
     uint64_t successes[BINS] = {0}, refusals[BINS] = {0};
-    uint32_t(*heat)[HEAT_ROWS] = calloc(HEAT_COLUMNS, sizeof *heat);
-    if (heat == NULL)
-        return -1;
+    uint32_t(*heat)[HEAT_ROWS] = lb_calloc(HEAT_COLUMNS, sizeof *heat);
     for (size_t i = 0; i < d->digest->n_answers; i++) {
         const struct lb_page_answer *answer = &d->digest->answers[i];
         size_t bin = bin_of(d, answer->at_ns);
@@ -106,11 +105,10 @@ static int put_answers(const struct drawing *d, json_t *into)
         if (answer->n_successes > 0)
             heat[bin * HEAT_COLUMNS / BINS][heat_row(answer->wait_ns)]++;
     }
-    int rc = json_object_set_new(into, "successes", counts_json(successes, BINS)) |
-             json_object_set_new(into, "refusals", counts_json(refusals, BINS)) |
-             json_object_set_new(into, "heat", heat_json(d, heat));
+    json_object_set_new(into, "successes", counts_json(successes, BINS));
+    json_object_set_new(into, "refusals", counts_json(refusals, BINS));
+    json_object_set_new(into, "heat", heat_json(d, heat));
     free(heat);
-    return rc;
 }
 
 /* --- holds --- */
@@ -128,22 +126,19 @@ static struct strip *strip_of(struct drawing *d, uint32_t object)
     return &d->strips[low]; /* it is there: make_strips has seen every hold */
 }
 
-static int make_strips(struct drawing *d)
+static void make_strips(struct drawing *d)
 {
     size_t n = d->digest->n_holds, n_different = 0;
-    uint32_t *objects = malloc((n + 1) * sizeof *objects);
-    if (objects == NULL)
-        return -1;
+    uint32_t *objects = lb_malloc((n + 1) * sizeof *objects);
     for (size_t i = 0; i < n; i++)
         if (n_different == 0 || objects[n_different - 1] != d->digest->holds[i].object)
             objects[n_different++] = d->digest->holds[i].object;
     qsort(objects, n_different, sizeof *objects, lb_order_u32);
-    d->strips = calloc(n_different + 1, sizeof *d->strips);
-    for (size_t i = 0; d->strips != NULL && i < n_different; i++)
+    d->strips = lb_calloc(n_different + 1, sizeof *d->strips);
+    for (size_t i = 0; i < n_different; i++)
         if (d->n_strips == 0 || d->strips[d->n_strips - 1].object != objects[i])
             d->strips[d->n_strips++].object = objects[i];
     free(objects);
-    return d->strips != NULL ? 0 : -1;
 }
 
 static void add_time(struct drawing *d, struct strip *strip, const struct lb_page_hold *hold)
@@ -186,12 +181,10 @@ static bool is_over(const struct drawing *d, const struct lb_page_hold *hold, si
 }
 
 /* A counted overlap for each hold that began when there was no room for it. */
-static int fill_strips(struct drawing *d)
+static void fill_strips(struct drawing *d)
 {
     size_t n_alive = 0, room = 64;
-    size_t *alive = malloc(room * sizeof *alive);
-    if (alive == NULL)
-        return -1;
+    size_t *alive = lb_malloc(room * sizeof *alive);
     for (size_t i = 0; i < d->digest->n_holds; i++) {
         const struct lb_page_hold *hold = &d->digest->holds[i];
         struct strip *strip = strip_of(d, hold->object);
@@ -203,19 +196,11 @@ static int fill_strips(struct drawing *d)
             strip->n_over++;
             strip->over[bin_of(d, hold->start_ns)]++;
         }
-        if (n_alive == room) {
-            size_t *grown = realloc(alive, (room *= 2) * sizeof *alive);
-            if (grown == NULL)
-                goto fail;
-            alive = grown;
-        }
+        if (n_alive == room)
+            alive = lb_realloc(alive, room *= 2, sizeof *alive);
         alive[n_alive++] = i;
     }
     free(alive);
-    return 0;
-fail:
-    free(alive);
-    return -1;
 }
 
 static int worst_first(const void *a, const void *b)
@@ -245,21 +230,21 @@ static json_t *strip_json(const struct drawing *d, const struct strip *strip)
                      integer(strip->n_over), "held_permille", held, "over_bins", over);
 }
 
-static int put_strips(struct drawing *d, json_t *into)
+static void put_strips(struct drawing *d, json_t *into)
 {
-    if (make_strips(d) != 0 || fill_strips(d) != 0)
-        return -1;
+    make_strips(d);
+    fill_strips(d);
     qsort(d->strips, d->n_strips, sizeof *d->strips, worst_first);
     json_t *array = json_array();
     for (size_t i = 0; i < d->n_strips && i < MOST_STRIPS; i++)
         json_array_append_new(array, strip_json(d, &d->strips[i]));
-    return json_object_set_new(into, "strips", array) |
-           json_object_set_new(into, "n_strips", integer(d->n_strips));
+    json_object_set_new(into, "strips", array);
+    json_object_set_new(into, "n_strips", integer(d->n_strips));
 }
 
 /* --- faults --- */
 
-static int put_faults(const struct drawing *d, json_t *into)
+static void put_faults(const struct drawing *d, json_t *into)
 {
     const struct lb_page_digest *digest = d->digest;
     json_t *array = json_array();
@@ -283,7 +268,7 @@ static int put_faults(const struct drawing *d, json_t *into)
                                         integer(end_ns - digest->start_ns), "n", integer(n)));
         i += n;
     }
-    return json_object_set_new(into, "faults", array);
+    json_object_set_new(into, "faults", array);
 }
 
 /* --- zooms --- */
@@ -398,7 +383,7 @@ static json_t *zoom_json(const struct drawing *d, const char *guarantee, size_t 
 }
 
 /* Those of the cell's witnesses that are of this run. */
-static int put_zooms(const struct drawing *d, json_t *guarantees, json_t *into)
+static void put_zooms(const struct drawing *d, json_t *guarantees, json_t *into)
 {
     json_t *array = json_array(), *guarantee, *witness;
     const char *name;
@@ -412,24 +397,26 @@ static int put_zooms(const struct drawing *d, json_t *guarantees, json_t *into)
                 json_array_append_new(array, zoom_json(d, name, number, operations));
         }
     }
-    return json_object_set_new(into, "zooms", array);
+    json_object_set_new(into, "zooms", array);
 }
 
 /* --- all of it --- */
 
-static int draw(struct drawing *d, json_t *cell, json_t *into)
+static void draw(struct drawing *d, json_t *cell, json_t *into)
 {
     const struct lb_page_digest *digest = d->digest;
     uint64_t warm_ns = digest->warm_ns > digest->start_ns ? digest->warm_ns - digest->start_ns : 0;
-    return json_object_set_new(into, "events", integer(d->view->n_events)) |
-           json_object_set_new(into, "cut_off", json_boolean(d->view->truncated)) |
-           json_object_set_new(into, "is_queue", json_boolean(digest->is_queue)) |
-           json_object_set_new(into, "is_lease", json_boolean(d->is_lease)) |
-           json_object_set_new(into, "length_ns", integer(d->length_ns)) |
-           json_object_set_new(into, "warm_ns", integer(warm_ns)) |
-           json_object_set_new(into, "bin_ns", json_real(d->bin_ns)) | put_answers(d, into) |
-           put_strips(d, into) | put_faults(d, into) |
-           put_zooms(d, json_object_get(cell, "guarantees"), into);
+    json_object_set_new(into, "events", integer(d->view->n_events));
+    json_object_set_new(into, "cut_off", json_boolean(d->view->truncated));
+    json_object_set_new(into, "is_queue", json_boolean(digest->is_queue));
+    json_object_set_new(into, "is_lease", json_boolean(d->is_lease));
+    json_object_set_new(into, "length_ns", integer(d->length_ns));
+    json_object_set_new(into, "warm_ns", integer(warm_ns));
+    json_object_set_new(into, "bin_ns", json_real(d->bin_ns));
+    put_answers(d, into);
+    put_strips(d, into);
+    put_faults(d, into);
+    put_zooms(d, json_object_get(cell, "guarantees"), into);
 }
 
 int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_error *err)
@@ -438,7 +425,6 @@ int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_erro
     struct lb_page_digest digest = {0};
     struct lb_model model = {0};
     struct drawing d = {.digest = &digest, .view = &view};
-    json_t *into = NULL;
     int rc = lb_history_open(path, &view, err);
     if (rc != 0)
         return rc;
@@ -451,17 +437,12 @@ int lb_page_history(const char *path, json_t *cell, json_t **ret, struct lb_erro
         d.is_lease = model.lease;
         d.length_ns = digest.end_ns > digest.start_ns ? digest.end_ns - digest.start_ns : 1;
         d.bin_ns = (double)d.length_ns / BINS;
-        into = json_object();
-        if (draw(&d, cell, into) != 0) {
-            json_decref(into);
-            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-        }
+        *ret = json_object();
+        draw(&d, cell, *ret);
     }
     free(d.strips);
     free(d.capacity);
     lb_page_digest_release(&digest);
     lb_history_release(&view);
-    if (rc == 0)
-        *ret = into;
     return rc;
 }

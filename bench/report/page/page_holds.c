@@ -33,14 +33,6 @@ struct reader {
     struct lb_error *err;
 };
 
-static void *push(struct reader *reader, struct lb_array *array, size_t size)
-{
-    void *item = lb_array_push(array, size);
-    if (item == NULL)
-        lb_fail(reader->err, LB_E_MEMORY, "out of memory");
-    return item;
-}
-
 static struct lb_page_hold *hold_at(struct reader *reader, size_t open)
 {
     const uint32_t *places = reader->open.items;
@@ -70,12 +62,10 @@ static size_t find_open(struct reader *reader, uint64_t id, bool has_token, uint
 static int open_hold(struct reader *reader, const struct lb_page_hold *hold)
 {
     if (reader->holds.n >= UINT32_MAX)
-        return lb_fail(reader->err, LB_E_MEMORY, "more than %u holds", UINT32_MAX);
-    struct lb_page_hold *place = push(reader, &reader->holds, sizeof *place);
-    uint32_t *open = push(reader, &reader->open, sizeof *open);
-    uint32_t *depth = push(reader, &reader->depth, sizeof *depth);
-    if (place == NULL || open == NULL || depth == NULL)
-        return LB_E_MEMORY;
+        return lb_fail(reader->err, LB_E_ENV, "more than %u holds", UINT32_MAX);
+    struct lb_page_hold *place = lb_array_push(&reader->holds, sizeof *place);
+    uint32_t *open = lb_array_push(&reader->open, sizeof *open);
+    uint32_t *depth = lb_array_push(&reader->depth, sizeof *depth);
     *place = *hold;
     *open = (uint32_t)(reader->holds.n - 1);
     *depth = 0;
@@ -83,30 +73,28 @@ static int open_hold(struct reader *reader, const struct lb_page_hold *hold)
 }
 
 /* A grant, or a refusal (n 0). */
-static int answered(struct reader *reader, const struct lb_event *end, uint32_t n)
+static void answered(struct reader *reader, const struct lb_event *end, uint32_t n)
 {
-    struct lb_page_answer *answer = push(reader, &reader->answers, sizeof *answer);
-    if (answer == NULL)
-        return LB_E_MEMORY;
+    struct lb_page_answer *answer = lb_array_push(&reader->answers, sizeof *answer);
     uint64_t since_ns = reader->since_ns < end->time_ns ? reader->since_ns : end->time_ns;
     *answer = (struct lb_page_answer){
         .at_ns = end->time_ns, .wait_ns = end->time_ns - since_ns, .n_successes = n};
     if (n > 0)
         reader->is_waiting = false;
-    return 0;
 }
 
 static int end_acquire(struct reader *reader, const struct lb_event *end)
 {
     const struct lb_event *invoke = reader->invoke;
     if (end->type == LB_EV_FAIL)
-        return answered(reader, end, 0);
+        answered(reader, end, 0);
     if (end->type != LB_EV_OK)
         return 0;
+    answered(reader, end, 1);
     size_t open = find_open(reader, end->object, false, 0);
     if (reader->digest->is_reentrant && open < reader->open.n) {
         ((uint32_t *)reader->depth.items)[open]++;
-        return answered(reader, end, 1);
+        return 0;
     }
     unsigned flags = end->flags | (unsigned)invoke->flags;
     struct lb_page_hold hold = {.start_ns = end->time_ns,
@@ -118,8 +106,7 @@ static int end_acquire(struct reader *reader, const struct lb_event *end)
                                 .permits = invoke->arg > 0 ? invoke->arg : 1,
                                 .is_shared = (flags & LB_EVF_SHARED) != 0,
                                 .has_token = (end->flags & LB_EVF_TOKEN) != 0};
-    int rc = answered(reader, end, 1);
-    return rc == 0 ? open_hold(reader, &hold) : rc;
+    return open_hold(reader, &hold);
 }
 
 /* The items of a claim that was not answered ok were not handed out. They are the newest holds. */
@@ -132,19 +119,17 @@ static void drop_items(struct reader *reader)
     }
 }
 
-static int end_claim(struct reader *reader, const struct lb_event *end)
+static void end_claim(struct reader *reader, const struct lb_event *end)
 {
     if (end->type != LB_EV_OK)
         drop_items(reader);
     if (end->type == LB_EV_FAIL) {
-        int rc = answered(reader, end, 0);
+        answered(reader, end, 0);
         if (end->answer == LB_EMPTY)
             reader->is_waiting = false; /* there was nothing to wait for */
-        return rc;
     }
     if (end->type == LB_EV_OK && end->value > 0)
-        return answered(reader, end, end->value > 1000000 ? 1000000 : (uint32_t)end->value);
-    return 0;
+        answered(reader, end, end->value > 1000000 ? 1000000 : (uint32_t)end->value);
 }
 
 /* An ending operation ends the hold at its request. */
@@ -198,7 +183,7 @@ static int ended(struct reader *reader, const struct lb_event *end)
     if (end->op == LB_OP_ACQUIRE)
         rc = end_acquire(reader, end);
     else if (end->op == LB_OP_CLAIM)
-        rc = end_claim(reader, end);
+        end_claim(reader, end);
     else if (end->op == LB_OP_CANCEL)
         reader->is_waiting = false;
     if (end->type == LB_EV_INFO) /* the process is retired: it believes nothing any more */
@@ -211,7 +196,7 @@ static int ended(struct reader *reader, const struct lb_event *end)
     return rc;
 }
 
-static int fault(struct reader *reader, const struct lb_event *note)
+static void fault(struct reader *reader, const struct lb_event *note)
 {
     struct lb_page_fault *faults = reader->faults.items;
     if (note->object == 1) { /* the end of the latest that has none */
@@ -219,28 +204,22 @@ static int fault(struct reader *reader, const struct lb_event *note)
             if (faults[i].kind == note->value && faults[i].log == note->arg &&
                 faults[i].end_ns == UINT64_MAX) {
                 faults[i].end_ns = note->time_ns;
-                return 0;
+                return;
             }
-        return 0;
+        return;
     }
-    struct lb_page_fault *place = push(reader, &reader->faults, sizeof *place);
-    if (place == NULL)
-        return LB_E_MEMORY;
+    struct lb_page_fault *place = lb_array_push(&reader->faults, sizeof *place);
     *place = (struct lb_page_fault){
         .kind = note->value, .log = note->arg, .begin_ns = note->time_ns, .end_ns = UINT64_MAX};
-    return 0;
 }
 
-static int died(struct reader *reader, const struct lb_event *note)
+static void died(struct reader *reader, const struct lb_event *note)
 {
-    struct death *death = push(reader, &reader->deaths, sizeof *death);
-    if (death == NULL)
-        return LB_E_MEMORY;
+    struct death *death = lb_array_push(&reader->deaths, sizeof *death);
     *death = (struct death){.at_ns = note->time_ns, .log = note->arg};
     if (note->arg == reader->log) /* it goes on as another worker */
         while (reader->open.n > 0)
             close_hold(reader, reader->open.n - 1, note->time_ns);
-    return 0;
 }
 
 static int noted(struct reader *reader, const struct lb_event *note)
@@ -256,9 +235,11 @@ static int noted(struct reader *reader, const struct lb_event *note)
         return open_hold(reader, &hold);
     }
     case LB_OP_FAULT:
-        return fault(reader, note);
+        fault(reader, note);
+        return 0;
     case LB_OP_DEATH:
-        return died(reader, note);
+        died(reader, note);
+        return 0;
     case LB_OP_WARM:
         reader->digest->warm_ns = note->time_ns;
         return 0;

@@ -41,7 +41,8 @@ struct lb_page_digest {
 };
 
 /* Reads a view's logs. Accepts any order of events that lb_history_open lets through: events that
- * do not fit together are left out. 0 or LB_E_MEMORY. */
+ * do not fit together are left out. 0, or LB_E_ENV: more holds
+ * than can be counted. */
 int lb_page_digest_make(const struct lb_history_view *view, struct lb_page_digest *ret,
                         struct lb_error *err);
 void lb_page_digest_release(struct lb_page_digest *digest);

@@ -6,6 +6,7 @@
 #include "checkpoint.h"
 
 #include "array.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -228,40 +229,31 @@ static bool read_all(const struct lb_checkpoint *checkpoint, void *into, size_t 
     return true;
 }
 
-static struct lb_checkpoint *checkpoint_new(const char *directory, struct lb_error *err)
+static struct lb_checkpoint *checkpoint_new(const char *directory)
 {
-    struct lb_checkpoint *checkpoint = calloc(1, sizeof *checkpoint);
-    if (checkpoint == NULL) {
-        lb_fail(err, LB_E_MEMORY, "out of memory");
-        return NULL;
-    }
+    struct lb_checkpoint *checkpoint = lb_calloc(1, sizeof *checkpoint);
     checkpoint->fd = -1;
     snprintf(checkpoint->path, sizeof checkpoint->path, "%s/checkpoint", directory);
     return checkpoint;
 }
 
-static int make_table(struct lb_checkpoint *checkpoint, const struct lb_report *report,
-                      struct lb_error *err)
+static void make_table(struct lb_checkpoint *checkpoint, const struct lb_report *report)
 {
     checkpoint->n_repeat = (size_t)report->n_repeat;
-    if (checkpoint->grows)
-        return 0;
-    checkpoint->has = calloc(report->n_cells * checkpoint->n_repeat + 1, sizeof *checkpoint->has);
-    return checkpoint->has != NULL ? 0 : lb_fail(err, LB_E_MEMORY, "out of memory");
+    if (!checkpoint->grows)
+        checkpoint->has =
+            lb_calloc(report->n_cells * checkpoint->n_repeat + 1, sizeof *checkpoint->has);
 }
 
 int lb_checkpoint_begin(const char *directory, const struct lb_report *report, bool grows,
                         struct lb_checkpoint **ret, struct lb_error *err)
 {
-    struct lb_checkpoint *checkpoint = checkpoint_new(directory, err);
-    if (checkpoint == NULL)
-        return err->code;
+    struct lb_checkpoint *checkpoint = checkpoint_new(directory);
     checkpoint->grows = grows;
     checkpoint->plan = make_plan(report);
     char *text = checkpoint->plan != NULL ? json_dumps(checkpoint->plan, JSON_COMPACT) : NULL;
     int rc = text == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory") : 0;
-    if (rc == 0)
-        rc = make_table(checkpoint, report, err);
+    make_table(checkpoint, report);
     if (rc == 0) {
         struct head head = {.magic = MAGIC,
                             .program = crc_of_file(OWN_PROGRAM),
@@ -296,9 +288,7 @@ static int read_plan(struct lb_checkpoint *checkpoint, struct lb_error *err)
                        "%s: was written by another build of lockbench: go on with that one, or "
                        "begin anew",
                        checkpoint->path);
-    char *text = malloc(head.plan_bytes + 1);
-    if (text == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    char *text = lb_malloc(head.plan_bytes + 1);
     if (read_all(checkpoint, text, head.plan_bytes) &&
         crc_of(text, head.plan_bytes) == head.plan_crc)
         checkpoint->plan = json_loadb(text, head.plan_bytes, 0, NULL);
@@ -311,9 +301,7 @@ static int read_plan(struct lb_checkpoint *checkpoint, struct lb_error *err)
 int lb_checkpoint_open(const char *directory, bool is_seed_given, struct lb_report *report,
                        struct lb_checkpoint **ret, struct lb_error *err)
 {
-    struct lb_checkpoint *checkpoint = checkpoint_new(directory, err);
-    if (checkpoint == NULL)
-        return err->code;
+    struct lb_checkpoint *checkpoint = checkpoint_new(directory);
     int rc = 0;
     checkpoint->is_resumed = true;
     checkpoint->fd = open(checkpoint->path, O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK);
@@ -341,9 +329,7 @@ static int unpack(const struct lb_checkpoint *checkpoint, const struct record *r
                   const unsigned char *packed, struct lb_outcome **ret, struct lb_error *err)
 {
     uLongf n = record->bytes;
-    unsigned char *bytes = malloc((size_t)n + 1);
-    if (bytes == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    unsigned char *bytes = lb_malloc((size_t)n + 1);
     int rc = uncompress(bytes, &n, packed, record->packed_bytes) != Z_OK || n != record->bytes
                  ? lb_fail(err, LB_E_FILE, "%s: a run is damaged", checkpoint->path)
                  : lb_outcome_read(bytes, n, ret, err);
@@ -359,19 +345,6 @@ static struct kept *find_kept(const struct lb_checkpoint *checkpoint, size_t cel
     return NULL;
 }
 
-/* For lb_checkpoint_take. Takes the outcome over, also when it fails. */
-static int keep_run(struct lb_checkpoint *checkpoint, const struct record *record,
-                    struct lb_outcome *outcome, struct lb_error *err)
-{
-    struct kept *kept = lb_array_add(&checkpoint->kept, &checkpoint->n_kept, sizeof *kept);
-    if (kept == NULL) {
-        lb_outcome_free(outcome);
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
-    }
-    *kept = (struct kept){record->cell, record->round, outcome};
-    return 0;
-}
-
 static int take_run(struct lb_checkpoint *checkpoint, struct lb_report *report,
                     const struct record *record, const unsigned char *packed, struct lb_error *err)
 {
@@ -385,12 +358,13 @@ static int take_run(struct lb_checkpoint *checkpoint, struct lb_report *report,
         lb_outcome_free(outcome);
         return lb_fail(err, LB_E_FILE, "%s: a run is in it twice", checkpoint->path);
     }
-    rc = checkpoint->grows ? keep_run(checkpoint, record, outcome, err)
-                           : lb_cell_add(&report->cells[record->cell], outcome, err);
-    if (rc != 0)
-        return rc;
-    if (!checkpoint->grows)
+    if (checkpoint->grows) { /* for lb_checkpoint_take */
+        struct kept *kept = lb_array_add(&checkpoint->kept, &checkpoint->n_kept, sizeof *kept);
+        *kept = (struct kept){record->cell, record->round, outcome};
+    } else {
+        lb_cell_add(&report->cells[record->cell], outcome);
         checkpoint->has[at] = true;
+    }
     checkpoint->n_runs++;
     return 0;
 }
@@ -403,12 +377,10 @@ static int read_runs(struct lb_checkpoint *checkpoint, struct lb_report *report,
     for (;;) {
         off_t start = lseek(checkpoint->fd, 0, SEEK_CUR);
         struct record r;
-        unsigned char *packed = NULL;
         bool whole =
             read_all(checkpoint, &r, sizeof r) && r.packed_bytes < LARGEST && r.bytes < LARGEST &&
             (checkpoint->grows || (r.cell < report->n_cells && r.round < checkpoint->n_repeat));
-        if (whole && (packed = malloc(r.packed_bytes + 1)) == NULL)
-            return lb_fail(err, LB_E_MEMORY, "out of memory");
+        unsigned char *packed = whole ? lb_malloc(r.packed_bytes + 1) : NULL;
         whole = whole && read_all(checkpoint, packed, r.packed_bytes) &&
                 crc_of(packed, r.packed_bytes) == r.crc;
         if (whole)
@@ -429,9 +401,10 @@ int lb_checkpoint_load(struct lb_checkpoint *checkpoint, struct lb_report *repor
     int rc = now == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
                          : compare_plans(checkpoint, now, err);
     json_decref(now);
-    if (rc == 0)
-        rc = make_table(checkpoint, report, err);
-    return rc == 0 ? read_runs(checkpoint, report, err) : rc;
+    if (rc != 0)
+        return rc;
+    make_table(checkpoint, report);
+    return read_runs(checkpoint, report, err);
 }
 
 /* Is the server set as it was for an earlier run on this engine? */
@@ -466,18 +439,19 @@ int lb_checkpoint_add(struct lb_checkpoint *checkpoint, const struct lb_report *
         return rc;
     char *bytes = NULL;
     size_t n = 0;
-    FILE *memory = open_memstream(&bytes, &n);
-    rc = memory == NULL ? lb_fail(err, LB_E_MEMORY, "out of memory")
-                        : lb_outcome_write(outcome, memory, err);
-    if (memory != NULL && fclose(memory) != 0 && rc == 0)
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-    uLongf packed_n = rc == 0 ? compressBound(n) : 0;
-    unsigned char *packed = rc == 0 ? malloc(sizeof(struct record) + packed_n) : NULL;
-    if (rc == 0 && (packed == NULL || n >= LARGEST ||
-                    compress2(packed + sizeof(struct record), &packed_n, (unsigned char *)bytes, n,
-                              Z_BEST_SPEED) != Z_OK))
-        rc = lb_fail(err, LB_E_MEMORY, "out of memory");
+    FILE *memory = lb_open_memory(&bytes, &n);
+    rc = lb_outcome_write(outcome, memory, err);
+    lb_close_memory(memory);
+    if (rc == 0 && n >= LARGEST)
+        rc = lb_fail(err, LB_E_ENV, "%s: a run of %zu bytes is too large for it", checkpoint->path,
+                     n);
+    unsigned char *packed = NULL;
     if (rc == 0) {
+        uLongf packed_n = compressBound(n);
+        packed = lb_malloc(sizeof(struct record) + packed_n);
+        if (compress2(packed + sizeof(struct record), &packed_n, (unsigned char *)bytes, n,
+                      Z_BEST_SPEED) != Z_OK)
+            lb_memory_exhausted(packed_n); /* its only reason */
         struct record record = {.cell = (uint32_t)(cell - report->cells),
                                 .round = (uint32_t)round,
                                 .packed_bytes = (uint32_t)packed_n,

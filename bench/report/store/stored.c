@@ -5,6 +5,7 @@
  * newer lockbench's results can be read as long as the schema's version is ours.
  */
 #include "stored.h"
+#include "memory.h"
 #include "report.h"
 
 #include "regular_file.h"
@@ -84,12 +85,9 @@ static double metric_of(const json_t *run, enum lb_metric metric)
 }
 
 /* All values of a metric, or NULL if any is missing. */
-static int take_metric(struct lb_stored_cell *cell, const json_t *runs, enum lb_metric metric,
-                       struct lb_error *err)
+static void take_metric(struct lb_stored_cell *cell, const json_t *runs, enum lb_metric metric)
 {
-    double *values = malloc((cell->n_runs + 1) * sizeof *values);
-    if (values == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    double *values = lb_malloc((cell->n_runs + 1) * sizeof *values);
     size_t n = 0, index;
     json_t *run;
     json_array_foreach(runs, index, run)
@@ -99,25 +97,21 @@ static int take_metric(struct lb_stored_cell *cell, const json_t *runs, enum lb_
         values[n] = metric_of(run, metric);
         if (isnan(values[n])) {
             free(values);
-            return 0;
+            return;
         }
         n++;
     }
     cell->values[metric] = values;
-    return 0;
 }
 
 /* When each complete run began. */
-static int take_starts(struct lb_stored_cell *cell, const json_t *runs, struct lb_error *err)
+static void take_starts(struct lb_stored_cell *cell, const json_t *runs)
 {
-    cell->start_ms = malloc((cell->n_runs + 1) * sizeof *cell->start_ms);
-    if (cell->start_ms == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    cell->start_ms = lb_malloc((cell->n_runs + 1) * sizeof *cell->start_ms);
     size_t n = 0, index;
     json_t *run;
     json_array_foreach(runs, index, run) if (strcmp(lb_stored_text(run, "state"), "complete") == 0)
         cell->start_ms[n++] = json_integer_value(json_object_get(run, "start_unix_ms"));
-    return 0;
 }
 
 static int take_cell(const char *path, size_t index, const json_t *json,
@@ -143,10 +137,10 @@ static int take_cell(const char *path, size_t index, const json_t *json,
             return lb_fail(err, LB_E_FILE, "%s: run %zu of cell %zu has no successes_per_s", path,
                            i, index);
     }
-    int rc = take_starts(cell, runs, err);
-    for (int m = 0; m < LB_METRICS && rc == 0; m++)
-        rc = take_metric(cell, runs, (enum lb_metric)m, err);
-    return rc;
+    take_starts(cell, runs);
+    for (int m = 0; m < LB_METRICS; m++)
+        take_metric(cell, runs, (enum lb_metric)m);
+    return 0;
 }
 
 static int take_cells(struct lb_stored *result, struct lb_error *err)
@@ -162,9 +156,7 @@ static int take_cells(struct lb_stored *result, struct lb_error *err)
     result->version = lb_stored_text(result->json, "lockbench");
     result->started = lb_stored_text(result->json, "started");
     size_t n = json_array_size(cells);
-    result->cells = calloc(n + 1, sizeof *result->cells);
-    if (result->cells == NULL)
-        return lb_fail(err, LB_E_MEMORY, "out of memory");
+    result->cells = lb_calloc(n + 1, sizeof *result->cells);
     int rc = 0;
     for (; result->n_cells < n && rc == 0; result->n_cells++)
         rc = take_cell(result->path, result->n_cells, json_array_get(cells, result->n_cells),
@@ -193,7 +185,7 @@ static void clean(json_t *value)
     json_t *item;
     if (json_is_string(value)) {
         char *text = lb_clean_copy(json_string_value(value), SIZE_MAX);
-        if (text == NULL || json_string_set(value, text) != 0)
+        if (json_string_set(value, text) != 0)
             json_string_set(value, "");
         free(text);
     } else if (json_is_array(value)) {

@@ -44,8 +44,8 @@ struct lb_stored {
     struct json_t *json;
 };
 
-/* Reads a result: its directory, its run.json, or the NAME of one saved under results/. Returns 0,
- * LB_E_FILE or LB_E_MEMORY. */
+/* Reads a result: its directory, its run.json, or the NAME of one saved under results/. Returns 0
+ * or LB_E_FILE. */
 int lb_stored_load(const char *path, struct lb_stored *ret, struct lb_error *err);
 /* The same of a report that was not stored: its lb_json_report, which is the result's from here on,
  * also after an error; NULL: out of memory. */

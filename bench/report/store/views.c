@@ -2,6 +2,8 @@
 #include "views.h"
 
 #include "append.h"
+#include "array.h"
+#include "memory.h"
 #include "nearest.h"
 #include "regular_file.h"
 #include "text_clean.h"
@@ -91,9 +93,7 @@ static int print_file(FILE *in, FILE *out, struct lb_error *err)
         bool has_return = length > 0 && line[length - 1] == '\r';
         length -= has_return;
         char *clean = lb_clean_copy(line, length);
-        if (clean == NULL)
-            rc = lb_fail(err, LB_E_MEMORY, "out of memory");
-        else if (fprintf(out, "%s%s%s", clean, has_return ? "\r" : "", has_end ? "\n" : "") < 0)
+        if (fprintf(out, "%s%s%s", clean, has_return ? "\r" : "", has_end ? "\n" : "") < 0)
             rc = lb_fail(err, LB_E_ENV, "%s", strerror(errno));
         free(clean);
     }
@@ -110,7 +110,7 @@ static int check_whole(const char *path, const struct lb_sink *view, struct lb_e
     int rc = lb_stored_load(name, &stored, err);
     if (rc == 0)
         lb_stored_release(&stored);
-    if (rc == 0 || rc == LB_E_MEMORY || view == &lb_sink_json)
+    if (rc == 0 || view == &lb_sink_json)
         return rc;
     struct lb_error why = *err;
     return lb_fail(err, rc, "%s; the output is from the %s beside it", why.message, view->file);
@@ -167,28 +167,18 @@ static bool is_result(const char *directory, const char *name)
 long lb_result_names(const char *directory, char ***ret)
 {
     char **names = NULL;
-    long n = 0;
+    size_t n = 0;
     DIR *dir = opendir(directory);
-    for (struct dirent *entry; dir != NULL && n >= 0 && (entry = readdir(dir)) != NULL;) {
+    for (struct dirent *entry; dir != NULL && (entry = readdir(dir)) != NULL;) {
         if (!is_result(directory, entry->d_name))
             continue;
-        char *copy = strdup(entry->d_name);
-        char **grown = realloc(names, ((size_t)n + 1) * sizeof *names);
-        if (grown != NULL)
-            names = grown;
-        if (copy == NULL || grown == NULL) {
-            free(copy);
-            lb_result_names_free(names, n);
-            names = NULL;
-            n = -1;
-        } else {
-            names[n++] = copy;
-        }
+        char **name = lb_array_add(&names, &n, sizeof *name);
+        *name = lb_strdup(entry->d_name);
     }
     if (dir != NULL)
         closedir(dir);
     if (n > 1)
-        qsort(names, (size_t)n, sizeof *names, by_name);
+        qsort(names, n, sizeof *names, by_name);
     *ret = names;
-    return n;
+    return (long)n;
 }

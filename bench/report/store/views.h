@@ -12,7 +12,7 @@
 
 /* Does a report have this view beside its run.json? A plan has no Markdown, and no test cases. */
 bool lb_view_fits(const struct lb_sink *view, const struct lb_report *report);
-/* Writes one view of a finished report. 0, LB_E_MEMORY or LB_E_ENV. */
+/* Writes one view of a finished report. 0 or LB_E_ENV. */
 int lb_view_write(const struct lb_sink *view, const struct lb_report *report, FILE *out,
                   struct lb_error *err);
 
@@ -23,7 +23,7 @@ bool lb_result_exists(const char *path);
 int lb_result_print(const char *path, const char *format, FILE *out, struct lb_error *err);
 
 /* The names of the results in a directory, sorted; the caller frees each and the array. Returns
- * how many there are, 0 as well where there is no such directory, or -1: out of memory. */
+ * how many there are, 0 as well where there is no such directory. */
 long lb_result_names(const char *directory, char ***ret);
 void lb_result_names_free(char **names, long n);
 

@@ -2,6 +2,7 @@
 #include "chart.h"
 
 #include "append.h"
+#include "memory.h"
 #include "table.h"
 #include "units.h"
 
@@ -123,15 +124,13 @@ static void print_grid(const struct lb_sink_state *state, const struct grid *gri
     fprintf(out, "\n%*s  %s%*s\n", MARGIN, "", text, (int)(grid->columns - strlen(text)), last);
 }
 
-int lb_chart_curve(const struct lb_sink_state *state, const char *x_name, const char *y_name,
-                   const struct lb_chart_place *points, size_t n_points,
-                   const struct lb_chart_place *curve, size_t n_curve)
+void lb_chart_curve(const struct lb_sink_state *state, const char *x_name, const char *y_name,
+                    const struct lb_chart_place *points, size_t n_points,
+                    const struct lb_chart_place *curve, size_t n_curve)
 {
     if (state->width < LEAST_WIDTH || n_points + n_curve < 2)
-        return 0;
-    struct grid *grid = calloc(1, sizeof *grid);
-    if (grid == NULL)
-        return -1;
+        return;
+    struct grid *grid = lb_calloc(1, sizeof *grid);
     grid->columns = state->width - MARGIN - 3;
     if (grid->columns > MOST_COLUMNS)
         grid->columns = MOST_COLUMNS;
@@ -151,5 +150,4 @@ int lb_chart_curve(const struct lb_sink_state *state, const char *x_name, const 
         print_grid(state, grid, x_name, y_name);
     }
     free(grid);
-    return 0;
 }

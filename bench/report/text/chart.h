@@ -16,10 +16,9 @@ struct lb_chart_place {
     double low, high; /* of a curve */
 };
 /* Draws points over a curve (n_curve 0: none), both with x ascending: y from 0, x from the least to
- * the largest. Nothing with less than two places, or in less than 40 columns. 0, or -1 when memory
- * ran out. */
-int lb_chart_curve(const struct lb_sink_state *state, const char *x_name, const char *y_name,
-                   const struct lb_chart_place *points, size_t n_points,
-                   const struct lb_chart_place *curve, size_t n_curve);
+ * the largest. Nothing with less than two places, or in less than 40 columns. */
+void lb_chart_curve(const struct lb_sink_state *state, const char *x_name, const char *y_name,
+                    const struct lb_chart_place *points, size_t n_points,
+                    const struct lb_chart_place *curve, size_t n_curve);
 
 #endif

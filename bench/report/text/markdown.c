@@ -45,15 +45,7 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
     lb_table_add_time(table, lb_summary_cpu_ns(&s));
 }
 
-/* Writes the table, which may be NULL, and frees it. */
-static int finish(struct lb_table *table, const struct lb_sink_state *state)
-{
-    return lb_table_markdown(table, state->out) == 0
-               ? 0
-               : lb_fail(state->err, LB_E_MEMORY, "out of memory");
-}
-
-static int print_scenario(const struct lb_sink_state *state, const struct lb_cell *first)
+static void print_scenario(const struct lb_sink_state *state, const struct lb_cell *first)
 {
     FILE *out = state->out;
     const struct lb_report *report = state->report;
@@ -65,38 +57,35 @@ static int print_scenario(const struct lb_sink_state *state, const struct lb_cel
     for (size_t i = 0; i < report->n_cells; i++)
         if (lb_cell_same_question(&report->cells[i], first))
             add_row(table, &report->cells[i]);
-    return finish(table, state);
+    lb_table_markdown(table, out);
 }
 
-static int print_batches(const struct lb_sink_state *state)
+static void print_batches(const struct lb_sink_state *state)
 {
     struct lb_batches batches;
-    if (lb_batches_make(state->report, &batches) != 0)
-        return lb_fail(state->err, LB_E_MEMORY, "out of memory");
+    lb_batches_make(state->report, &batches);
     if (batches.n == 0)
-        return 0;
+        return;
     fputs("\n### By items per claim\n\n", state->out);
-    int rc = finish(lb_text_batch_table(&batches), state);
+    lb_table_markdown(lb_text_batch_table(&batches), state->out);
     lb_batches_release(&batches);
     fputs("\n" LB_BATCHES_READING "\n", state->out);
-    return rc;
 }
 
-static int print_waits(const struct lb_sink_state *state)
+static void print_waits(const struct lb_sink_state *state)
 {
     struct lb_table *table = lb_text_wait_table(state->report);
     if (lb_table_is_empty(table)) {
         lb_table_free(table);
-        return 0;
+        return;
     }
     fputs("\n### Waits of items\n\n", state->out);
-    int rc = finish(table, state);
+    lb_table_markdown(table, state->out);
     fputs("\n" LB_WAITS_READING "\n", state->out);
-    return rc;
 }
 
-static int print_rank_table(const struct lb_sink_state *state, const struct lb_rank_table *table,
-                            const struct lb_ranking *rankings)
+static void print_rank_table(const struct lb_sink_state *state, const struct lb_rank_table *table,
+                             const struct lb_ranking *rankings)
 {
     FILE *out = state->out;
     char text[LB_RANK_TEXT];
@@ -113,8 +102,7 @@ static int print_rank_table(const struct lb_sink_state *state, const struct lb_r
     fputs("\n\n", out);
     struct lb_table *ranks = lb_text_rank_table(table);
     lb_table_hide(ranks, "success/s"); /* it stands in the scenario's table */
-    if (finish(ranks, state) != 0)
-        return -1;
+    lb_table_markdown(ranks, out);
     fputc('\n', out);
     lb_markdown_text(out, lb_rank_power(table, LB_RANK_RATE, text, sizeof text));
     fputc('\n', out);
@@ -124,24 +112,20 @@ static int print_rank_table(const struct lb_sink_state *state, const struct lb_r
                          lb_rank_beside(state->report, table, &rankings[m], text, sizeof text));
         fputc('\n', out);
     }
-    return 0;
 }
 
-static int print_ranking(const struct lb_sink_state *state)
+static void print_ranking(const struct lb_sink_state *state)
 {
     struct lb_ranking rankings[LB_RANK_MEASURES];
     const struct lb_ranking *rates = &rankings[LB_RANK_RATE];
-    if (lb_rankings_make(state->report, rankings, state->err) != 0)
-        return state->err->code;
-    int rc = 0;
-    for (size_t i = 0; i < rates->n_tables && rc == 0; i++)
-        rc = print_rank_table(state, &rates->tables[i], rankings);
+    lb_rankings_make(state->report, rankings);
+    for (size_t i = 0; i < rates->n_tables; i++)
+        print_rank_table(state, &rates->tables[i], rankings);
     if (rates->n_tables > 0)
         fputs("\n" LB_RANK_READING "\n", state->out);
     if (lb_ranking_lacks_runs(state->report))
         fputs("\n" LB_ONE_RUN "\n", state->out);
     lb_rankings_release(rankings);
-    return rc == 0 ? 0 : state->err->code;
 }
 
 /* "- strategy on engine, scenario" and the rest of the sentence. */
@@ -218,14 +202,13 @@ static void markdown_end(struct lb_sink_state *state)
         for (size_t j = 0; j < i && is_first; j++)
             is_first = !lb_cell_same_question(&report->cells[j], &report->cells[i]);
         if (is_first)
-            state->rc = print_scenario(state, &report->cells[i]);
+            print_scenario(state, &report->cells[i]);
     }
-    if (state->rc == 0)
-        state->rc = print_batches(state);
-    if (state->rc == 0)
-        state->rc = print_waits(state);
-    if (state->rc == 0)
-        state->rc = print_ranking(state);
+    if (state->rc == 0) {
+        print_batches(state);
+        print_waits(state);
+        print_ranking(state);
+    }
     for (size_t i = 0; i < report->n_cells; i++)
         print_notes(out, &report->cells[i]);
 }

@@ -4,14 +4,16 @@
 #include "table.h"
 
 #include "append.h"
+#include "memory.h"
 #include "text_clean.h"
 #include "units.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_COLUMNS = 24 };
+enum { MOST_COLUMNS = 32 }; /* but in Markdown */
 
 struct lb_table {
     const struct lb_column *columns;
@@ -21,7 +23,6 @@ struct lb_table {
         enum lb_ink ink;
         bool is_markup;
     } * cells;
-    bool out_of_memory;
     bool hidden[MOST_COLUMNS];
     size_t limit[MOST_COLUMNS]; /* wider cells take several lines; 0: no limit */
 };
@@ -33,18 +34,14 @@ static bool is_hidden(const struct lb_table *table, size_t column)
 
 struct lb_table *lb_table_new(const struct lb_column *columns, size_t n_columns)
 {
-    struct lb_table *table = calloc(1, sizeof *table);
-    if (table != NULL) {
-        table->columns = columns;
-        table->n_columns = n_columns;
-    }
+    struct lb_table *table = lb_calloc(1, sizeof *table);
+    table->columns = columns;
+    table->n_columns = n_columns;
     return table;
 }
 
 void lb_table_free(struct lb_table *table)
 {
-    if (table == NULL)
-        return;
     for (size_t i = 0; i < table->n_cells; i++)
         free(table->cells[i].text);
     free(table->cells);
@@ -53,28 +50,15 @@ void lb_table_free(struct lb_table *table)
 
 bool lb_table_is_empty(const struct lb_table *table)
 {
-    return table != NULL && table->n_cells == 0 && !table->out_of_memory;
+    return table->n_cells == 0;
 }
 
-/* Takes the text, which may be NULL: out of memory. */
+/* Takes the text. */
 static void take(struct lb_table *table, char *text, enum lb_ink ink, bool is_markup)
 {
-    if (table == NULL) {
-        free(text);
-        return;
-    }
     if (table->n_cells == table->room) {
-        size_t room = table->room * 2 + 64;
-        struct entry *cells = realloc(table->cells, room * sizeof *cells);
-        if (cells != NULL) {
-            table->cells = cells;
-            table->room = room;
-        }
-    }
-    if (text == NULL || table->n_cells == table->room) {
-        table->out_of_memory = true;
-        free(text);
-        return;
+        table->room = table->room * 2 + 64;
+        table->cells = lb_realloc(table->cells, table->room, sizeof *table->cells);
     }
     table->cells[table->n_cells++] = (struct entry){text, ink, is_markup};
 }
@@ -86,14 +70,10 @@ void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink)
 
 void lb_table_addf(struct lb_table *table, const char *format, ...)
 {
-    char *text = NULL;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
+    take(table, lb_clean_text(lb_vformat(format, args)), LB_INK_PLAIN, false);
     va_end(args);
-    take(table, text != NULL ? lb_clean_copy(text, SIZE_MAX) : NULL, LB_INK_PLAIN, false);
-    free(text);
 }
 
 void lb_table_add_number(struct lb_table *table, double value)
@@ -111,12 +91,12 @@ void lb_table_add_time(struct lb_table *table, uint64_t ns)
 
 void lb_table_add_markup(struct lb_table *table, const char *text)
 {
-    take(table, strdup(text), LB_INK_PLAIN, true);
+    take(table, lb_strdup(text), LB_INK_PLAIN, true);
 }
 
 void lb_table_hide(struct lb_table *table, const char *title)
 {
-    for (size_t c = 0; table != NULL && c < table->n_columns && c < MOST_COLUMNS; c++)
+    for (size_t c = 0; c < table->n_columns && c < MOST_COLUMNS; c++)
         if (strcmp(table->columns[c].title, title) == 0)
             table->hidden[c] = true;
 }
@@ -171,8 +151,6 @@ char *lb_table_fit(struct lb_table *table, unsigned columns, const char *const *
 {
     size_t width[MOST_COLUMNS], total = 0;
     buf[0] = '\0';
-    if (table == NULL || table->n_columns > MOST_COLUMNS)
-        return buf;
     measure(table, width);
     for (size_t c = 0; c < table->n_columns; c++)
         total += width[c] + (c > 0 && width[c] > 0 ? 2 : 0);
@@ -252,10 +230,8 @@ static size_t sum_of(const struct lb_table *table, const size_t *width)
 char *lb_table_wrap(struct lb_table *table, unsigned columns, const char *const *order, char *buf,
                     size_t size)
 {
-    size_t width[MOST_COLUMNS], least[MOST_COLUMNS], n = table != NULL ? table->n_columns : 0;
+    size_t width[MOST_COLUMNS], least[MOST_COLUMNS], n = table->n_columns;
     buf[0] = '\0';
-    if (n > MOST_COLUMNS || n == 0)
-        return buf;
     measure(table, width);
     for (size_t c = 0; c < n; c++)
         least[c] = narrowest(table, c, width[c]);
@@ -291,10 +267,10 @@ static bool print_line(const struct lb_table *table, const struct entry *row, co
         if (table->hidden[c])
             continue;
         size_t n = break_at(rest[c], table->limit[c]);
-        char *piece = strndup(rest[c], n);
+        char *piece = lb_strndup(rest[c], n);
         fputs(c > 0 ? "  " : "", out);
-        print_field(out, piece != NULL ? piece : "", row[c].ink, width[c], table->columns[c].right,
-                    c + 1 == used, color);
+        print_field(out, piece, row[c].ink, width[c], table->columns[c].right, c + 1 == used,
+                    color);
         free(piece);
         rest[c] += n + (rest[c][n] == ' ');
         more |= rest[c][0] != '\0';
@@ -303,11 +279,10 @@ static bool print_line(const struct lb_table *table, const struct entry *row, co
     return more;
 }
 
-int lb_table_print(const struct lb_table *table, FILE *out, bool color)
+void lb_table_print(const struct lb_table *table, FILE *out, bool color)
 {
-    size_t width[MOST_COLUMNS], n = table != NULL ? table->n_columns : 0;
-    if (n == 0 || n > MOST_COLUMNS || table->out_of_memory)
-        return -1;
+    size_t width[MOST_COLUMNS], n = table->n_columns;
+    assert(n > 0 && n <= MOST_COLUMNS);
     measure(table, width);
     for (size_t c = 0; c < n; c++)
         if (table->limit[c] > 0)
@@ -332,36 +307,34 @@ int lb_table_print(const struct lb_table *table, FILE *out, bool color)
         while (print_line(table, row, rest, width, out, color)) {
         }
     }
-    return 0;
 }
 
 /* Writes the table, and below it the titles that were hidden, unless there are none; frees it. */
-static int show(struct lb_table *table, const char *hidden, unsigned width, FILE *out, bool color)
+static void show(struct lb_table *table, const char *hidden, unsigned width, FILE *out, bool color)
 {
     char text[300];
-    int rc = lb_table_print(table, out, color);
+    lb_table_print(table, out, color);
     lb_table_free(table);
     snprintf(text, sizeof text, "(no room for %s: use a wider terminal, or --format json)", hidden);
     if (hidden[0] != '\0')
         lb_print_wrapped(out, text, 0, width);
-    return rc;
 }
 
-int lb_table_show(struct lb_table *table, unsigned width, const char *const *order, FILE *out,
-                  bool color)
+void lb_table_show(struct lb_table *table, unsigned width, const char *const *order, FILE *out,
+                   bool color)
 {
     char hidden[200] = "";
     if (order != NULL)
         lb_table_fit(table, width, order, hidden, sizeof hidden);
-    return show(table, hidden, width, out, color);
+    show(table, hidden, width, out, color);
 }
 
-int lb_table_show_wrapped(struct lb_table *table, unsigned width, const char *const *order,
-                          FILE *out)
+void lb_table_show_wrapped(struct lb_table *table, unsigned width, const char *const *order,
+                           FILE *out)
 {
     char hidden[200];
     lb_table_wrap(table, width, order, hidden, sizeof hidden);
-    return show(table, hidden, width, out, false);
+    show(table, hidden, width, out, false);
 }
 
 void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned width)
@@ -383,7 +356,7 @@ void lb_print_wrapped(FILE *out, const char *text, unsigned indent, unsigned wid
                 column++;
             }
             char *word = lb_clean_copy(text, n);
-            fputs(word != NULL ? word : "", out);
+            fputs(word, out);
             free(word);
             column += (unsigned)n;
         }
@@ -410,15 +383,15 @@ static void markdown_cell(FILE *out, const char *text)
     fputs("| ", out);
     while (*text != '\0') {
         size_t n = strcspn(text, "\n");
-        char *line = strndup(text, n);
-        lb_markdown_text(out, line != NULL ? line : "");
+        char *line = lb_strndup(text, n);
+        lb_markdown_text(out, line);
         free(line);
         text += n + (text[n] != '\0');
         fputs(*text != '\0' ? "<br>" : " ", out);
     }
 }
 
-static void print_markdown(const struct lb_table *table, FILE *out)
+void lb_table_markdown(struct lb_table *table, FILE *out)
 {
     size_t n = table->n_columns;
     for (size_t c = 0; c < n; c++)
@@ -441,13 +414,5 @@ static void print_markdown(const struct lb_table *table, FILE *out)
         }
         fputs("|\n", out);
     }
-}
-
-int lb_table_markdown(struct lb_table *table, FILE *out)
-{
-    bool is_whole = table != NULL && !table->out_of_memory;
-    if (is_whole)
-        print_markdown(table, out);
     lb_table_free(table);
-    return is_whole ? 0 : -1;
 }

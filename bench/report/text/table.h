@@ -16,14 +16,12 @@ struct lb_column {
 
 struct lb_table;
 
-/* columns is borrowed. NULL: out of memory, which all functions below accept: those that write a
- * table then return -1. */
+/* columns is borrowed. */
 struct lb_table *lb_table_new(const struct lb_column *columns, size_t n_columns);
 void lb_table_free(struct lb_table *table);
-/* True if no cell was added, and memory did not run out. */
+/* True if no cell was added. */
 bool lb_table_is_empty(const struct lb_table *table);
-/* Adds the next cell, row by row; text is copied. Out of memory is remembered: see lb_table_print.
- */
+/* Adds the next cell, row by row; text is copied. */
 void lb_table_add(struct lb_table *table, const char *text, enum lb_ink ink);
 /* Hides columns, by their titles in this order, until the table is at most this wide; never the
  * first. Returns buf with the titles of hidden columns, "" if all fits. */
@@ -43,20 +41,20 @@ void lb_table_add_time(struct lb_table *table, uint64_t ns);
 void lb_table_add_markup(struct lb_table *table, const char *text);
 /* Hides a column, by its title. */
 void lb_table_hide(struct lb_table *table, const char *title);
-/* Writes it as Markdown, and frees it; -1 if memory ran out. Markup characters are escaped; a line
- * feed in a title begins a new line in its cell. */
-int lb_table_markdown(struct lb_table *table, FILE *out);
-/* Writes it, two blanks between the columns, no trailing blanks; -1 if memory ran out. */
-int lb_table_print(const struct lb_table *table, FILE *out, bool color);
+/* Writes it as Markdown, and frees it. Markup characters are escaped; a line feed in a title begins
+ * a new line in its cell. */
+void lb_table_markdown(struct lb_table *table, FILE *out);
+/* Writes it, two blanks between the columns, no trailing blanks. At most 32 columns. */
+void lb_table_print(const struct lb_table *table, FILE *out, bool color);
 
-/* Fits it (order NULL: does not), writes it, says below it which columns are hidden, and frees it;
- * -1 if memory ran out. */
-int lb_table_show(struct lb_table *table, unsigned width, const char *const *order, FILE *out,
-                  bool color);
+/* Fits it (order NULL: does not), writes it, says below it which columns are hidden, and frees it.
+ */
+void lb_table_show(struct lb_table *table, unsigned width, const char *const *order, FILE *out,
+                   bool color);
 
 /* The same for prose, with lb_table_wrap. */
-int lb_table_show_wrapped(struct lb_table *table, unsigned width, const char *const *order,
-                          FILE *out);
+void lb_table_show_wrapped(struct lb_table *table, unsigned width, const char *const *order,
+                           FILE *out);
 
 /* text in ink, or plain if not color. */
 void lb_print_ink(FILE *out, const char *text, enum lb_ink ink, bool color);

@@ -8,6 +8,7 @@
 #include "append.h"
 #include "chart.h"
 #include "diff.h"
+#include "memory.h"
 #include "nearest.h"
 #include "report.h"
 #include "table.h"
@@ -244,10 +245,10 @@ static size_t variant_order(const struct lb_report *report, const char *scenario
 }
 
 /* The table of the scenario whose first cell is first. */
-static void print_scenario(struct lb_sink_state *state, const struct lb_cell *first)
+static void print_scenario(const struct lb_sink_state *state, const struct lb_cell *first)
 {
     const struct lb_report *report = state->report;
-    struct row *rows = calloc(report->n_cells, sizeof *rows);
+    struct row *rows = lb_calloc(report->n_cells, sizeof *rows);
     struct layout layout;
     make_layout(report, first, &layout);
     struct lb_table *table = lb_table_new(layout.columns, COLUMNS + layout.n_keys);
@@ -257,7 +258,7 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
     for (size_t i = 0; i < report->n_cells; i++)
         has_others |= lb_cell_same_question(&report->cells[i], first) &&
                       report->cells[i].state != LB_CELL_SKIPPED;
-    for (size_t i = 0; i < report->n_cells && rows != NULL; i++) {
+    for (size_t i = 0; i < report->n_cells; i++) {
         const struct lb_cell *cell = &report->cells[i];
         if (!lb_cell_same_question(cell, first) || (cell->state == LB_CELL_SKIPPED && has_others))
             continue;
@@ -281,10 +282,7 @@ static void print_scenario(struct lb_sink_state *state, const struct lb_cell *fi
         add_row(table, &layout, &rows[i], best, state);
     /* Files and pipes get all of it; on a terminal lines that wrap are no table. */
     static const char *const least[] = {"", "fair", "cpu", "p95", "max", "tries", "engine", NULL};
-    int rc = lb_table_show(table, state->width, state->terminal ? least : NULL, state->out,
-                           state->color);
-    if (rc != 0 || rows == NULL)
-        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
+    lb_table_show(table, state->width, state->terminal ? least : NULL, state->out, state->color);
     free(rows);
 }
 
@@ -576,16 +574,12 @@ void lb_text_problems(const struct lb_sink_state *state)
 }
 
 /* A comparison's answer first, on one screen. False: there is none, or all is wanted. */
-static bool print_answer(struct lb_sink_state *state)
+static bool print_answer(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    bool answered = false;
-    if (state->verbose || strcmp(report->command, "compare") != 0)
+    if (state->verbose || strcmp(report->command, "compare") != 0 || !lb_text_answer(state))
         return false;
-    if (lb_text_answer(state, &answered) != 0 || (answered && lb_text_waits(state) != 0))
-        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
-    if (!answered)
-        return state->rc != 0;
+    lb_text_waits(state);
     print_all_violations(state);
     for (size_t i = 0; i < report->n_cells; i++)
         if (report->cells[i].state == LB_CELL_FAILED)
@@ -606,7 +600,7 @@ static void text_end(struct lb_sink_state *state)
     if (print_answer(state))
         return;
     lb_text_head(state);
-    for (size_t i = 0; i < report->n_cells && state->rc == 0; i++) {
+    for (size_t i = 0; i < report->n_cells; i++) {
         bool is_first = true;
         for (size_t j = 0; j < i && is_first; j++)
             is_first = !lb_cell_same_question(&report->cells[j], &report->cells[i]);
@@ -621,13 +615,15 @@ static void text_end(struct lb_sink_state *state)
     lb_text_steady(state);
     lb_text_untested(state);
     lb_text_kept(state);
-    if (lb_text_phases(state) != 0 || lb_text_batches(state) != 0 || lb_text_faults(state) != 0 ||
-        lb_text_ranking(state) != 0 || lb_text_costs(state) != 0 || lb_text_waits(state) != 0)
-        state->rc = lb_fail(state->err, LB_E_MEMORY, "out of memory");
-    if (report->diff != NULL && state->rc == 0) {
+    lb_text_phases(state);
+    lb_text_batches(state);
+    lb_text_faults(state);
+    lb_text_ranking(state);
+    lb_text_costs(state);
+    lb_text_waits(state);
+    if (report->diff != NULL) {
         fputs("\nAgainst the baseline\n", state->out);
-        state->rc = lb_diff_text(report->diff, state->out, state->color, state->terminal,
-                                 state->width, state->err);
+        lb_diff_text(report->diff, state->out, state->color, state->terminal, state->width);
     }
     lb_text_details(state);
 }

@@ -22,18 +22,17 @@ void lb_text_config(const struct lb_sink_state *state, const struct lb_scenario 
  * of the result. */
 void lb_text_details(const struct lb_sink_state *state);
 
-/* The table of faults, if there is anything to show. 0, or -1 when memory ran out. */
-int lb_text_faults(const struct lb_sink_state *state);
-/* What deaths cost, as comments of TAP, if there were any. 0, or -1 when memory ran out. */
-int lb_text_recovery(const struct lb_report *report, FILE *out);
-/* The table of costs, if it is wanted. 0, or -1 when memory ran out. */
-int lb_text_costs(const struct lb_sink_state *state);
+/* The table of faults, if there is anything to show. */
+void lb_text_faults(const struct lb_sink_state *state);
+/* What deaths cost, as comments of TAP, if there were any. */
+void lb_text_recovery(const struct lb_report *report, FILE *out);
+/* The table of costs, if it is wanted. */
+void lb_text_costs(const struct lb_sink_state *state);
 
-/* If claims of several sizes are compared: throughput, and its price. Returns 0, or -1 when memory
- * ran out. */
-int lb_text_batches(const struct lb_sink_state *state);
+/* If claims of several sizes are compared: throughput, and its price. */
+void lb_text_batches(const struct lb_sink_state *state);
 struct lb_batches;
-/* Its rows, for every format. The caller frees it; NULL: out of memory. */
+/* Its rows, for every format. The caller frees it. */
 struct lb_table *lb_text_batch_table(const struct lb_batches *batches);
 
 /* The planned and the executed work of an open loop. */
@@ -46,8 +45,8 @@ void lb_text_ranks(const struct lb_sink_state *state);
 /* The operation whose arrivals an open loop plans. */
 enum lb_measure lb_open_measure(const struct lb_outcome *run);
 
-/* The phases of each run of a scenario that has some. 0, or -1 when memory ran out. */
-int lb_text_phases(const struct lb_sink_state *state);
+/* The phases of each run of a scenario that has some. */
+void lb_text_phases(const struct lb_sink_state *state);
 /* Each run over time, where --series asks for it. */
 void lb_text_series(const struct lb_sink_state *state);
 /* Whether the runs had reached a steady state. */
@@ -57,22 +56,20 @@ void lb_text_kept(const struct lb_sink_state *state);
 /* Names the guarantees that rows claim and that no run of the row tested. */
 void lb_text_untested(const struct lb_sink_state *state);
 
-/* What to choose, for each table that has an answer; *ret_answered: there was one. 0, or -1 when
- * memory ran out. */
-int lb_text_answer(const struct lb_sink_state *state, bool *ret_answered);
-/* Waits by tenant and by priority, if items have these. 0, or -1 when memory ran out. */
-int lb_text_waits(const struct lb_sink_state *state);
-/* Its rows, for every format. The caller frees it; NULL: out of memory. */
+/* What to choose, for each table that has an answer. False: there was none. */
+bool lb_text_answer(const struct lb_sink_state *state);
+/* Waits by tenant and by priority, if items have these. */
+void lb_text_waits(const struct lb_sink_state *state);
+/* Its rows, for every format. The caller frees it. */
 struct lb_table *lb_text_wait_table(const struct lb_report *report);
 /* Of a plan: violations, what could not be run and why, and where it is stored. */
 void lb_text_problems(const struct lb_sink_state *state);
 
 struct lb_rank_table;
 /* The rows of a ranking, for every format: strategy, success/s, ratio, rounds, group, is. The
- * caller frees it; NULL: out of memory. */
+ * caller frees it. */
 struct lb_table *lb_text_rank_table(const struct lb_rank_table *ranks);
-/* The table of differences to the fastest strategy, if there is anything to compare. 0, or -1 when
- * memory ran out. */
-int lb_text_ranking(const struct lb_sink_state *state);
+/* The table of differences to the fastest strategy, if there is anything to compare. */
+void lb_text_ranking(const struct lb_sink_state *state);
 
 #endif

@@ -99,7 +99,7 @@ static void take_rows(struct rows *rows, const struct view *view, const struct l
     }
 }
 
-static int print_rows(const struct lb_sink_state *state, const struct view *view)
+static void print_rows(const struct lb_sink_state *state, const struct view *view)
 {
     static const char *const least[] = {"cpu", "p99 wait", "success/s", "served", NULL};
     const bool is_of_servers = lb_servers_are_asked(view->rates);
@@ -117,11 +117,10 @@ static int print_rows(const struct lb_sink_state *state, const struct view *view
         lb_table_hide(rows.table, "new waits");
     if (!view->price->is_given)
         lb_table_hide(rows.table, "a million");
-    int rc = lb_table_show(rows.table, state->width, state->terminal ? least : NULL, state->out,
-                           state->color);
+    lb_table_show(rows.table, state->width, state->terminal ? least : NULL, state->out,
+                  state->color);
     if (rows.rest[0] != '\0')
         lb_print_wrapped(state->out, rows.rest, 0, state->width);
-    return rc;
 }
 
 /* How to get the SQL of the choice. */
@@ -149,8 +148,8 @@ static void print_load(const struct lb_sink_state *state, const struct lb_rank_t
                     lb_rank_answer(costs, LB_RANK_CPU, text, sizeof text));
 }
 
-static int print_table(const struct lb_sink_state *state, const struct lb_rank_table *rates,
-                       const struct lb_ranking *rankings)
+static void print_table(const struct lb_sink_state *state, const struct lb_rank_table *rates,
+                        const struct lb_ranking *rankings)
 {
     char text[LB_RANK_TEXT];
     const struct lb_cell *first = rates->ranks[0].cell;
@@ -176,9 +175,8 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
     lb_text_say(state, 2, "Confidence: 95 %% intervals for the whole table, by %s. %s",
                 lb_measured_title(view.measured),
                 lb_rank_power(view.order, view.measured, text, sizeof text));
-    int rc = print_rows(state, &view);
+    print_rows(state, &view);
     fputc('\n', state->out);
-    return rc;
 }
 
 /* Under the tables: each cell without a verdict that stands in no table, in a line; with aged
@@ -228,24 +226,20 @@ static bool is_plain(const struct lb_report *report)
     return is;
 }
 
-int lb_text_answer(const struct lb_sink_state *state, bool *ret_answered)
+bool lb_text_answer(const struct lb_sink_state *state)
 {
     struct lb_ranking rankings[LB_RANK_MEASURES];
-    struct lb_error err;
-    int rc = 0;
-    *ret_answered = false;
     if (!is_plain(state->report))
-        return 0;
-    if (lb_rankings_make(state->report, rankings, &err) != 0)
-        return -1;
+        return false;
+    lb_rankings_make(state->report, rankings);
     const struct lb_ranking *rates = &rankings[LB_RANK_RATE];
-    *ret_answered = rates->n_tables > 0;
-    for (size_t i = 0; i < rates->n_tables && rc == 0; i++)
-        rc = print_table(state, &rates->tables[i], rankings);
-    if (*ret_answered)
+    bool is_answered = rates->n_tables > 0;
+    for (size_t i = 0; i < rates->n_tables; i++)
+        print_table(state, &rates->tables[i], rankings);
+    if (is_answered)
         print_undecided(state, rates);
-    for (size_t i = 0; *ret_answered && i < state->report->n_cells; i++)
+    for (size_t i = 0; is_answered && i < state->report->n_cells; i++)
         print_invalid(state, &state->report->cells[i]);
     lb_rankings_release(rankings);
-    return rc;
+    return is_answered;
 }

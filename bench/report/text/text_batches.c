@@ -26,18 +26,16 @@ struct lb_table *lb_text_batch_table(const struct lb_batches *batches)
     return table;
 }
 
-int lb_text_batches(const struct lb_sink_state *state)
+void lb_text_batches(const struct lb_sink_state *state)
 {
     struct lb_batches batches;
-    if (lb_batches_make(state->report, &batches) != 0)
-        return -1;
+    lb_batches_make(state->report, &batches);
     if (batches.n == 0)
-        return 0;
+        return;
     struct lb_table *table = lb_text_batch_table(&batches);
     lb_batches_release(&batches);
     static const char *const order[] = {"engine", NULL};
     fputs("\nBy items per claim\n", state->out);
-    int rc = lb_table_show(table, state->width, order, state->out, state->color);
+    lb_table_show(table, state->width, order, state->out, state->color);
     lb_print_wrapped(state->out, LB_BATCHES_READING, 0, state->width);
-    return rc;
 }

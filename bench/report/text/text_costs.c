@@ -1,6 +1,7 @@
 /* The table of costs per success (--costs), and in words what sets the slower ones apart. */
 #include "append.h"
 #include "costs.h"
+#include "memory.h"
 #include "table.h"
 #include "text.h"
 
@@ -44,7 +45,7 @@ static bool any_waits(const struct line *lines, size_t n)
     return text[0] != '\0';
 }
 
-static int print_table(const struct lb_sink_state *state, const struct line *lines, size_t n)
+static void print_table(const struct lb_sink_state *state, const struct line *lines, size_t n)
 {
     struct lb_column columns[LB_COSTS + 5] = {
         {"strategy", false}, {"engine", false}, {"scenario", false}, {"success/s", true}};
@@ -73,8 +74,7 @@ static int print_table(const struct lb_sink_state *state, const struct line *lin
         "switches",     "growth",     "cpu here",      "dead rows", "rows read",
         "lock retries", "scenario",   "sessions seen", "engine",    "success/s",
         "WAL",          "lock waits", "statements",    NULL};
-    return lb_table_show(table, state->width, state->terminal ? least : NULL, state->out,
-                         state->color);
+    lb_table_show(table, state->width, state->terminal ? least : NULL, state->out, state->color);
 }
 
 /* The fastest of the same engine and scenario that held: a broken one saves work that it should
@@ -148,15 +148,13 @@ static void tell_unknown(const struct lb_sink_state *state, const struct lb_cell
                     cell->engine, cell->scenario.name, why);
 }
 
-int lb_text_costs(const struct lb_sink_state *state)
+void lb_text_costs(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    struct line *lines = report->costs ? calloc(report->n_cells + 1, sizeof *lines) : NULL;
     size_t n = 0;
     if (!report->costs)
-        return 0;
-    if (lines == NULL)
-        return -1;
+        return;
+    struct line *lines = lb_calloc(report->n_cells + 1, sizeof *lines);
     for (size_t i = 0; i < report->n_cells; i++) {
         struct lb_summary summary;
         if (report->cells[i].n_runs == 0)
@@ -167,10 +165,9 @@ int lb_text_costs(const struct lb_sink_state *state)
         lb_cell_summarise(line->cell, &summary);
         line->rate = summary.successes_per_s;
     }
-    int rc = 0;
     if (n > 0) {
         fputs("\ncosts per success\n", state->out);
-        rc = print_table(state, lines, n);
+        print_table(state, lines, n);
         lb_text_say(state, 0,
                     "WAL and lock waits are the whole server's. dead rows: updates and deletes. "
                     "growth: of tables and indexes. sessions seen: by what they did, on average "
@@ -183,5 +180,4 @@ int lb_text_costs(const struct lb_sink_state *state)
         }
     }
     free(lines);
-    return rc;
 }

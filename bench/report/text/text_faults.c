@@ -76,19 +76,18 @@ static void print_migrations(const struct lb_sink_state *state, const struct lb_
     }
 }
 
-int lb_text_faults(const struct lb_sink_state *state)
+void lb_text_faults(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
     struct lb_table *table = lb_table_new(columns, COLUMNS);
     for (size_t i = 0; i < report->n_cells; i++)
         if (is_wanted(&report->cells[i]))
             add_row(table, &report->cells[i]);
-    int rc = 0;
     if (lb_table_is_empty(table)) {
         lb_table_free(table);
     } else {
         fputs("\nfaults\n", state->out);
-        rc = lb_table_show(table, 0, NULL, state->out, state->color);
+        lb_table_show(table, 0, NULL, state->out, state->color);
         lb_text_say(
             state, 0,
             "deaths: holds, and items in hand, of workers that died; stuck: items that no worker "
@@ -101,5 +100,4 @@ int lb_text_faults(const struct lb_sink_state *state)
     }
     for (size_t i = 0; i < report->n_cells; i++)
         print_migrations(state, &report->cells[i]);
-    return rc;
 }

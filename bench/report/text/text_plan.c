@@ -1,5 +1,6 @@
 /* Plans for people: the points and the curve, the search, and the answers in words. */
 #include "chart.h"
+#include "memory.h"
 #include "plan_limits.h"
 #include "table.h"
 #include "text.h"
@@ -8,24 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int out_of_memory(struct lb_sink_state *state)
-{
-    return lb_fail(state->err, LB_E_MEMORY, "out of memory");
-}
-
-static int show(struct lb_sink_state *state, struct lb_table *table)
-{
-    return lb_table_show(table, 0, NULL, state->out, state->color) != 0 ? out_of_memory(state) : 0;
-}
-
 /* --- the sweep --- */
 
 /* Median of the valid runs at one number of workers, and how many there are. */
 static size_t median_at(const struct lb_plan *plan, uint64_t workers, struct lb_estimate *ret)
 {
-    double *values = calloc(plan->n_points + 1, sizeof *values);
+    double *values = lb_calloc(plan->n_points + 1, sizeof *values);
     size_t n = 0;
-    for (size_t i = 0; i < plan->n_points && values != NULL; i++)
+    for (size_t i = 0; i < plan->n_points; i++)
         if (plan->points[i].valid && plan->points[i].workers == workers)
             values[n++] = plan->points[i].run->successes_per_s;
     if (n > 0) {
@@ -37,7 +28,7 @@ static size_t median_at(const struct lb_plan *plan, uint64_t workers, struct lb_
     return n;
 }
 
-static int print_points(struct lb_sink_state *state, const struct lb_plan *plan)
+static void print_points(const struct lb_sink_state *state, const struct lb_plan *plan)
 {
     static const struct lb_column columns[] = {
         {"workers", true}, {"runs", true},  {"success/s", true}, {"least", true},
@@ -70,16 +61,16 @@ static int print_points(struct lb_sink_state *state, const struct lb_plan *plan)
                  lb_format_count(curve.interval.high, high, sizeof high));
         lb_table_add(table, text, LB_INK_DIM);
     }
-    return show(state, table);
+    lb_table_show(table, 0, NULL, state->out, state->color);
 }
 
 /* The medians over the curve. */
-static int print_chart(struct lb_sink_state *state, const struct lb_plan *plan)
+static void print_chart(const struct lb_sink_state *state, const struct lb_plan *plan)
 {
     struct lb_chart_place points[LB_PLAN_LEVELS], curve[LB_PLAN_BAND];
     size_t n = 0;
     if (!state->charts)
-        return 0;
+        return;
     for (size_t l = 0; l < plan->question->n_levels; l++) {
         struct lb_estimate median;
         if (median_at(plan, plan->question->levels[l], &median) > 0)
@@ -92,9 +83,7 @@ static int print_chart(struct lb_sink_state *state, const struct lb_plan *plan)
                                            rate->interval.high};
     }
     fputc('\n', state->out);
-    return lb_chart_curve(state, "workers", "/s", points, n, curve, plan->n_band) != 0
-               ? out_of_memory(state)
-               : 0;
+    lb_chart_curve(state, "workers", "/s", points, n, curve, plan->n_band);
 }
 
 static void print_fit(const struct lb_sink_state *state, const struct lb_plan *plan)
@@ -114,7 +103,7 @@ static void print_fit(const struct lb_sink_state *state, const struct lb_plan *p
 
 /* --- the search --- */
 
-static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
+static void print_trials(const struct lb_sink_state *state, const struct lb_plan *plan)
 {
     static const struct lb_column columns[] = {{"trial", false}, {"workers", true}, {"rate", true},
                                                {"", true},       {"served", true},  {"", false},
@@ -122,7 +111,7 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
     struct lb_column own[sizeof columns / sizeof columns[0]];
     char name[16];
     if (plan->n_trials == 0)
-        return 0;
+        return;
     memcpy(own, columns, sizeof own);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(plan->question->slo.text, "<"),
              plan->question->slo.text);
@@ -151,7 +140,7 @@ static int print_trials(struct lb_sink_state *state, const struct lb_plan *plan)
     }
     if (!plan->need.is_asked) /* all have the same number */
         lb_table_hide(table, "workers");
-    return show(state, table);
+    lb_table_show(table, 0, NULL, state->out, state->color);
 }
 
 /* --- the answers --- */
@@ -198,17 +187,15 @@ static void print_title(const struct lb_sink_state *state, const struct lb_plan 
 }
 
 /* What the answers are from. */
-static int print_measured(struct lb_sink_state *state, const struct lb_plan *plan)
+static void print_measured(const struct lb_sink_state *state, const struct lb_plan *plan)
 {
-    if (!lb_plan_sweeps(plan->question))
-        return print_trials(state, plan);
-    fputc('\n', state->out);
-    int rc = print_points(state, plan);
-    if (rc != 0)
-        return rc;
-    rc = print_chart(state, plan);
-    print_fit(state, plan);
-    return rc == 0 ? print_trials(state, plan) : rc;
+    if (lb_plan_sweeps(plan->question)) {
+        fputc('\n', state->out);
+        print_points(state, plan);
+        print_chart(state, plan);
+        print_fit(state, plan);
+    }
+    print_trials(state, plan);
 }
 
 /* --- which of several --- */
@@ -243,13 +230,12 @@ static void plan_end(struct lb_sink_state *state)
     const struct lb_report *report = state->report;
     if (state->verbose)
         lb_text_head(state);
-    for (size_t i = 0; i < report->n_plans && state->rc == 0; i++) {
+    for (size_t i = 0; i < report->n_plans; i++) {
         print_title(state, &report->plans[i]);
         print_answers(state, &report->plans[i]);
-        state->rc = print_measured(state, &report->plans[i]);
+        print_measured(state, &report->plans[i]);
     }
-    if (state->rc == 0)
-        print_choice(state);
+    print_choice(state);
     if (state->verbose) {
         lb_text_details(state);
         return;

@@ -48,8 +48,8 @@ struct lb_table *lb_text_rank_table(const struct lb_rank_table *ranks)
     return table;
 }
 
-static int print_table(const struct lb_sink_state *state, const struct lb_rank_table *ranks,
-                       const struct lb_ranking *rankings)
+static void print_table(const struct lb_sink_state *state, const struct lb_rank_table *ranks,
+                        const struct lb_ranking *rankings)
 {
     static const char *const least[] = {"rounds", "success/s", NULL};
     struct lb_table *table = lb_text_rank_table(ranks);
@@ -61,24 +61,19 @@ static int print_table(const struct lb_sink_state *state, const struct lb_rank_t
                      state->width);
     lb_print_wrapped(state->out, lb_servers_or_choice(ranks, rankings, text, sizeof text), 2,
                      state->width);
-    int rc = lb_table_show(table, state->width, state->terminal ? least : NULL, state->out,
-                           state->color);
+    lb_table_show(table, state->width, state->terminal ? least : NULL, state->out, state->color);
     lb_print_wrapped(state->out, lb_rank_power(ranks, LB_RANK_RATE, text, sizeof text), 2,
                      state->width);
     print_beside(state, ranks, rankings);
-    return rc;
 }
 
-int lb_text_ranking(const struct lb_sink_state *state)
+void lb_text_ranking(const struct lb_sink_state *state)
 {
     struct lb_ranking rankings[LB_RANK_MEASURES];
-    struct lb_error err;
     const struct lb_ranking *rates = &rankings[LB_RANK_RATE];
-    if (lb_rankings_make(state->report, rankings, &err) != 0)
-        return -1;
-    int rc = 0;
-    for (size_t i = 0; i < rates->n_tables && rc == 0; i++)
-        rc = print_table(state, &rates->tables[i], rankings);
+    lb_rankings_make(state->report, rankings);
+    for (size_t i = 0; i < rates->n_tables; i++)
+        print_table(state, &rates->tables[i], rankings);
     if (rates->n_tables > 0) {
         fputc('\n', state->out);
         lb_print_wrapped(state->out, LB_RANK_READING, 0, state->width);
@@ -88,5 +83,4 @@ int lb_text_ranking(const struct lb_sink_state *state)
         lb_print_wrapped(state->out, LB_ONE_RUN, 0, state->width);
     }
     lb_rankings_release(rankings);
-    return rc;
 }

@@ -1,6 +1,7 @@
 /* What deaths cost, strategy by strategy: the table below the TAP lines of verify --faults. Printed
  * where a cell had deaths.
  */
+#include "memory.h"
 #include "text.h"
 
 #include "order.h"
@@ -85,17 +86,15 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell, const st
 }
 
 /* Every line as a comment, so that TAP's readers skip it. */
-static int print_commented(const struct lb_table *table, FILE *out)
+static void print_commented(const struct lb_table *table, FILE *out)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *memory = open_memstream(&text, &size);
-    if (memory == NULL)
-        return -1;
-    int rc = lb_table_print(table, memory, false);
-    rc = fclose(memory) != 0 ? -1 : rc;
+    FILE *memory = lb_open_memory(&text, &size);
+    lb_table_print(table, memory, false);
+    lb_close_memory(memory);
     fputs("# From a death to the next grant; leases: the median, in lengths of the lease.\n", out);
-    for (char *line = text; rc == 0 && line != NULL && *line != '\0';) {
+    for (char *line = text; line != NULL && *line != '\0';) {
         char *end = strchr(line, '\n');
         if (end != NULL)
             *end++ = '\0';
@@ -103,10 +102,9 @@ static int print_commented(const struct lb_table *table, FILE *out)
         line = end;
     }
     free(text);
-    return rc;
 }
 
-int lb_text_recovery(const struct lb_report *report, FILE *out)
+void lb_text_recovery(const struct lb_report *report, FILE *out)
 {
     struct lb_table *table = lb_table_new(columns, COLUMNS);
     for (size_t i = 0; i < report->n_cells; i++) {
@@ -114,7 +112,7 @@ int lb_text_recovery(const struct lb_report *report, FILE *out)
         if (sums.deaths > 0)
             add_row(table, &report->cells[i], &sums);
     }
-    int rc = lb_table_is_empty(table) ? 0 : print_commented(table, out);
+    if (!lb_table_is_empty(table))
+        print_commented(table, out);
     lb_table_free(table);
-    return rc;
 }

@@ -1,4 +1,5 @@
 /* What the parts of the text report share: paragraphs, and the first columns of a row. */
+#include "memory.h"
 #include "table.h"
 #include "text.h"
 
@@ -7,14 +8,11 @@
 
 void lb_text_say(const struct lb_sink_state *state, unsigned indent, const char *format, ...)
 {
-    char *text = NULL;
     va_list args;
     va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
+    char *text = lb_vformat(format, args);
     va_end(args);
-    if (text != NULL)
-        lb_print_wrapped(state->out, text, indent, state->width);
+    lb_print_wrapped(state->out, text, indent, state->width);
     free(text);
 }
 

@@ -98,7 +98,7 @@ static void add_most(struct lb_table *table, const struct lb_outcome *run, uint3
                  LB_INK_PLAIN);
 }
 
-static int print_phases(const struct lb_sink_state *state, const struct lb_outcome *run)
+static void print_phases(const struct lb_sink_state *state, const struct lb_outcome *run)
 {
     static const struct lb_column columns[] = {
         {"phase", false}, {"length", true}, {"arrivals/s", true},    {"success/s", true},
@@ -123,15 +123,14 @@ static int print_phases(const struct lb_sink_state *state, const struct lb_outco
         add_most(table, run, i, LB_G_BACKLOG);
         add_most(table, run, i, LB_G_DEAD_ROWS);
     }
-    return lb_table_show(table, 0, NULL, state->out, state->color);
+    lb_table_show(table, 0, NULL, state->out, state->color);
 }
 
-int lb_text_phases(const struct lb_sink_state *state)
+void lb_text_phases(const struct lb_sink_state *state)
 {
     const struct lb_report *report = state->report;
-    int rc = 0;
     for (size_t i = 0; i < report->n_cells; i++)
-        for (size_t r = 0; r < report->cells[i].n_runs && rc == 0; r++) {
+        for (size_t r = 0; r < report->cells[i].n_runs; r++) {
             const struct lb_cell *cell = &report->cells[i];
             if (cell->scenario.n_stages == 0)
                 continue;
@@ -140,9 +139,8 @@ int lb_text_phases(const struct lb_sink_state *state)
             if (cell->n_runs > 1)
                 fprintf(state->out, ", run %zu of %zu", r + 1, cell->n_runs);
             fputc('\n', state->out);
-            rc = print_phases(state, cell->runs[r]);
+            print_phases(state, cell->runs[r]);
         }
-    return rc;
 }
 
 void lb_text_series(const struct lb_sink_state *state)

@@ -51,16 +51,15 @@ struct lb_table *lb_text_wait_table(const struct lb_report *report)
     return table;
 }
 
-int lb_text_waits(const struct lb_sink_state *state)
+void lb_text_waits(const struct lb_sink_state *state)
 {
     static const char *const order[] = {"scenario", "engine", "claimed", "p95", NULL};
     struct lb_table *table = lb_text_wait_table(state->report);
     if (lb_table_is_empty(table)) {
         lb_table_free(table);
-        return 0;
+        return;
     }
     fputs("\nWaits of items\n", state->out);
-    int rc = lb_table_show(table, state->width, order, state->out, state->color);
+    lb_table_show(table, state->width, order, state->out, state->color);
     lb_print_wrapped(state->out, LB_WAITS_READING, 0, state->width);
-    return rc;
 }
