@@ -4,6 +4,7 @@
  * only of runs that reached their end; a violation found in a run that was cut short still stands.
  */
 #include "memory.h"
+#include "order.h"
 #include "report.h"
 
 #include "append.h"
@@ -41,6 +42,35 @@ void lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome)
     struct lb_outcome **run = lb_array_add(&cell->runs, &cell->n_runs, sizeof *run);
     *run = outcome;
     cell->state = LB_CELL_DONE;
+}
+
+bool lb_cell_is_first(const struct lb_report *report, size_t cell, lb_cell_alike *is_alike)
+{
+    for (size_t i = 0; i < cell; i++)
+        if (is_alike(&report->cells[i], &report->cells[cell]))
+            return false;
+    return true;
+}
+
+/* --- sums --- */
+
+struct lb_measures lb_cell_measures(const struct lb_cell *cell)
+{
+    struct lb_measures sum = {0};
+    for (size_t i = 0; i < cell->n_runs; i++) {
+        const struct lb_measures *m = &cell->runs[i]->judgement.measures;
+        sum.n_deaths += m->n_deaths;
+        sum.n_recovered += m->n_recovered;
+        sum.n_stuck += m->n_stuck;
+        sum.p50_recovery_ns = lb_max_u64(sum.p50_recovery_ns, m->p50_recovery_ns);
+        sum.p95_recovery_ns = lb_max_u64(sum.p95_recovery_ns, m->p95_recovery_ns);
+        sum.max_recovery_ns = lb_max_u64(sum.max_recovery_ns, m->max_recovery_ns);
+        sum.n_cut_violations += m->n_cut_violations;
+        sum.n_uncut_violations += m->n_uncut_violations;
+        sum.n_stale_writes_accepted += m->n_stale_writes_accepted;
+        sum.n_stale_writes_refused += m->n_stale_writes_refused;
+    }
+    return sum;
 }
 
 /* --- medians --- */

@@ -13,28 +13,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* counters: of the server, which are added; none: of the run itself, see total. */
 static const struct {
-    const char *name, *key;
-} names[LB_COSTS] = {
-    [LB_COST_STATEMENTS] = {"statements", "statements"},
-    [LB_COST_WAL_BYTES] = {"WAL", "wal_bytes"},
-    [LB_COST_DEAD_ROWS] = {"dead rows", "dead_rows"},
-    [LB_COST_ROWS_READ] = {"rows read", "rows_read"},
-    [LB_COST_GROWTH_BYTES] = {"growth", "growth_bytes"},
-    [LB_COST_RETRIES] = {"lock retries", "lock_retries"},
-    [LB_COST_LOCK_WAITS] = {"lock waits", "lock_waits"},
-    [LB_COST_CPU_NS] = {"cpu here", "client_cpu_ns"},
-    [LB_COST_SWITCHES] = {"switches", "client_context_switches"},
+    const char *name, *key, *counters[3];
+} costs[LB_COSTS] = {
+    [LB_COST_STATEMENTS] = {"statements", "statements", {NULL}},
+    [LB_COST_WAL_BYTES] = {"WAL", "wal_bytes", {"wal_bytes"}},
+    [LB_COST_DEAD_ROWS] = {"dead rows", "dead_rows", {"rows_updated", "rows_deleted"}},
+    [LB_COST_ROWS_READ] = {"rows read", "rows_read", {"rows_read"}},
+    [LB_COST_GROWTH_BYTES] = {"growth",
+                              "growth_bytes",
+                              {"table_bytes", "index_bytes", "database_bytes"}},
+    [LB_COST_RETRIES] = {"lock retries", "lock_retries", {"busy_retries"}},
+    [LB_COST_LOCK_WAITS] = {"lock waits", "lock_waits", {"row_lock_waits"}},
+    [LB_COST_CPU_NS] = {"cpu here", "client_cpu_ns", {NULL}},
+    [LB_COST_SWITCHES] = {"switches", "client_context_switches", {NULL}},
 };
 
 const char *lb_cost_name(enum lb_cost cost)
 {
-    return names[cost].name;
+    return costs[cost].name;
 }
 
 const char *lb_cost_key(enum lb_cost cost)
 {
-    return names[cost].key;
+    return costs[cost].key;
 }
 
 char *lb_cost_format(enum lb_cost cost, double value, char *buf, size_t size)
@@ -65,40 +68,17 @@ static bool counter(const struct lb_outcome *run, const char *name, double *sum)
 static double total(const struct lb_outcome *run, enum lb_cost cost)
 {
     double sum = 0;
-    bool known;
-    switch (cost) {
-    case LB_COST_STATEMENTS:
+    bool known = false;
+    if (cost == LB_COST_STATEMENTS)
         return run->n_server > 0 ? (double)run->n_statements : -1;
-    case LB_COST_WAL_BYTES:
-        known = counter(run, "wal_bytes", &sum);
-        break;
-    case LB_COST_DEAD_ROWS:
-        known = counter(run, "rows_updated", &sum);
-        known = counter(run, "rows_deleted", &sum) || known;
-        break;
-    case LB_COST_ROWS_READ:
-        known = counter(run, "rows_read", &sum);
-        break;
-    case LB_COST_GROWTH_BYTES:
-        known = counter(run, "table_bytes", &sum);
-        known = counter(run, "index_bytes", &sum) || known;
-        known = counter(run, "database_bytes", &sum) || known;
-        break;
-    case LB_COST_RETRIES:
-        known = counter(run, "busy_retries", &sum);
-        break;
-    case LB_COST_LOCK_WAITS:
-        known = counter(run, "row_lock_waits", &sum);
-        break;
-    case LB_COST_CPU_NS:
+    if (cost == LB_COST_CPU_NS)
         return run->has_cpu ? (double)(run->cpu_user_ns + run->cpu_system_ns) : -1;
-    case LB_COST_SWITCHES:
+    if (cost == LB_COST_SWITCHES)
         return run->has_cpu ? (double)(run->n_switches_voluntary + run->n_switches_involuntary)
                             : -1;
-    case LB_COSTS:
-    default:
-        return -1;
-    }
+    for (size_t i = 0; i < sizeof costs[cost].counters / sizeof costs[cost].counters[0]; i++)
+        if (costs[cost].counters[i] != NULL)
+            known |= counter(run, costs[cost].counters[i], &sum);
     /* A vacuum may shrink a table. */
     return !known ? -1 : sum < 0 ? 0 : sum;
 }

@@ -138,6 +138,8 @@ void lb_environment_read(struct lb_environment *environment);
 void lb_cell_release(struct lb_cell *cell);
 /* Takes the outcome over. */
 void lb_cell_add(struct lb_cell *cell, struct lb_outcome *outcome);
+/* Of all runs what deaths cost and leases let through: sums, and of times the worst. */
+struct lb_measures lb_cell_measures(const struct lb_cell *cell);
 /* NULL: it has none of the guarantee. */
 const struct lb_hint *lb_cell_hint(const struct lb_cell *cell, enum lb_guarantee guarantee);
 
@@ -160,6 +162,9 @@ void lb_cell_summarise(const struct lb_cell *cell, struct lb_summary *ret_summar
 uint64_t lb_summary_cpu_ns(const struct lb_summary *summary);
 /* True if both are the same scenario, at points of a sweep that may differ. */
 bool lb_cell_same_question(const struct lb_cell *a, const struct lb_cell *b);
+/* Is the cell with this number not alike any before it? */
+typedef bool lb_cell_alike(const struct lb_cell *a, const struct lb_cell *b);
+bool lb_cell_is_first(const struct lb_report *report, size_t cell, lb_cell_alike *is_alike);
 /* The waits of all runs together, into sum, which is emptied before: from the intended start where
  * there is one, or from the actual one. */
 void lb_cell_histogram(const struct lb_cell *cell, bool from_intended,
@@ -284,13 +289,13 @@ const struct lb_sink *lb_sink_at(size_t i, unsigned of);
 const struct lb_sink *lb_sink_find(const char *name, size_t length, unsigned of);
 
 struct json_t;
-/* The whole report as one JSON document; NULL: out of memory. */
+/* The whole report as one JSON document; NULL: a text of it cannot be in JSON. */
 struct json_t *lb_json_report(const struct lb_report *report);
-/* What the judge counted, as an object; NULL: out of memory. */
+/* What the judge counted, as an object. */
 struct json_t *lb_measures_json(const struct lb_measures *m);
 /* One witness; times are relative to start_ns. names: workers by name, too. */
 struct json_t *lb_witness_json(const struct lb_witness *witness, uint64_t start_ns, bool names);
-/* Writes the whole report as one JSON document. 0, LB_E_MEMORY or LB_E_ENV. */
+/* Writes the whole report as one JSON document. 0 or LB_E_ENV. */
 int lb_json_write(const struct lb_report *report, FILE *out, struct lb_error *err);
 
 /* --- results on disk --- */

@@ -59,7 +59,7 @@ is_deeply([grep { keys %{ $folder{$_} } > 27 } sort keys %folder], [], 'no folde
 # Each kind of output has one writer: JSON documents, tables of text, tables of Markdown. (A line in
 # a file that another program reads is none, and the page has JSON in a page.)
 my %writer = (
-    'a JSON document' => [qr/\bjson_dumpf\(/, qw(json_object.c store_series.c)],
+    'a JSON document' => [qr/\bjson_dumpf\(/, qw(json_object.c store.c)],
     'a table of Markdown' => [qr/\| ---/, 'table.c'],
 );
 for my $what (sort keys %writer) {

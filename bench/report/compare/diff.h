@@ -69,7 +69,7 @@ void lb_diff_release(struct lb_diff *diff);
 /* Did the base keep its guarantees, and does the new one violate one? */
 bool lb_diff_violates(const struct lb_diff_row *row);
 
-/* For JSON documents; NULL: out of memory. */
+/* For JSON documents. */
 struct json_t *lb_diff_object(const struct lb_diff *diff);
 
 /* Writes it: for people (on a terminal the table leaves columns out to fit), for programs, for a

@@ -458,13 +458,9 @@ void lb_ranking_make(const struct lb_report *report, enum lb_measured measured,
     for (size_t i = 0; i < report->n_cells; i++)
         most = report->cells[i].n_runs > most ? report->cells[i].n_runs : most;
     double *room = lb_malloc((most + 1) * sizeof *room);
-    for (size_t i = 0; i < report->n_cells; i++) {
-        bool is_first = true;
-        for (size_t j = 0; j < i && is_first; j++)
-            is_first = !lb_ranking_same_table(&report->cells[j], &report->cells[i]);
-        if (is_first && most >= 2)
+    for (size_t i = 0; i < report->n_cells && most >= 2; i++)
+        if (lb_cell_is_first(report, i, lb_ranking_same_table))
             add_table(ret, report, &report->cells[i], room);
-    }
     free(room);
 }
 

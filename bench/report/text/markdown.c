@@ -198,10 +198,7 @@ static void markdown_end(struct lb_sink_state *state)
         state->rc = lb_diff_markdown(report->diff, out, state->err);
     }
     for (size_t i = 0; i < report->n_cells && state->rc == 0; i++) {
-        bool is_first = true;
-        for (size_t j = 0; j < i && is_first; j++)
-            is_first = !lb_cell_same_question(&report->cells[j], &report->cells[i]);
-        if (is_first)
+        if (lb_cell_is_first(report, i, lb_cell_same_question))
             print_scenario(state, &report->cells[i]);
     }
     if (state->rc == 0) {

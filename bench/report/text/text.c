@@ -601,10 +601,7 @@ static void text_end(struct lb_sink_state *state)
         return;
     lb_text_head(state);
     for (size_t i = 0; i < report->n_cells; i++) {
-        bool is_first = true;
-        for (size_t j = 0; j < i && is_first; j++)
-            is_first = !lb_cell_same_question(&report->cells[j], &report->cells[i]);
-        if (is_first)
+        if (lb_cell_is_first(report, i, lb_cell_same_question))
             print_scenario(state, &report->cells[i]);
     }
     print_legend(state);

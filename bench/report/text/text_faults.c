@@ -30,23 +30,11 @@ static void add_count(struct lb_table *table, uint64_t n, enum lb_ink ink)
 static void add_row(struct lb_table *table, const struct lb_cell *cell)
 {
     uint64_t n_faults = 0, n_lost = 0, n_guard_lost = 0;
-    struct lb_measures sum = {0};
+    const struct lb_measures sum = lb_cell_measures(cell);
     for (size_t i = 0; i < cell->n_runs; i++) {
-        const struct lb_measures *m = &cell->runs[i]->judgement.measures;
         n_faults += cell->runs[i]->n_faults;
         n_lost += cell->runs[i]->n_lost;
         n_guard_lost += cell->runs[i]->n_guard_lost;
-        sum.n_deaths += m->n_deaths;
-        sum.n_recovered += m->n_recovered;
-        sum.n_stuck += m->n_stuck;
-        if (m->p50_recovery_ns > sum.p50_recovery_ns)
-            sum.p50_recovery_ns = m->p50_recovery_ns;
-        sum.n_cut_violations += m->n_cut_violations;
-        sum.n_uncut_violations += m->n_uncut_violations;
-        sum.n_stale_writes_accepted += m->n_stale_writes_accepted;
-        sum.n_stale_writes_refused += m->n_stale_writes_refused;
-        if (m->max_recovery_ns > sum.max_recovery_ns)
-            sum.max_recovery_ns = m->max_recovery_ns;
     }
     lb_table_add(table, cell->name, LB_INK_PLAIN);
     lb_table_add(table, cell->engine, LB_INK_PLAIN);

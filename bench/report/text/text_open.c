@@ -28,7 +28,7 @@ static void print_cell(const struct lb_sink_state *state, const struct lb_cell *
         censored += counts->censored;
         done += counts->succeeded;
         elapsed_ns += run->elapsed_ns;
-        if (pacing != NULL && run->pacing != NULL)
+        if (run->pacing != NULL)
             lb_histogram_add(pacing, run->pacing);
     }
     double seconds = elapsed_ns > 0 ? (double)elapsed_ns / 1e9 : 1;
@@ -41,7 +41,7 @@ static void print_cell(const struct lb_sink_state *state, const struct lb_cell *
         lb_format_count((double)planned / seconds, rate, sizeof rate),
         lb_format_count((double)done / seconds, done_rate, sizeof done_rate),
         (unsigned long long)planned, (unsigned long long)skipped, (unsigned long long)censored);
-    if (pacing != NULL && pacing->count > 0)
+    if (pacing->count > 0)
         lb_append(text, sizeof text, " Free workers began %s late (p50; p99 %s, at most %s).",
                   lb_format_ns(lb_histogram_quantile(pacing, 0.5), p50, sizeof p50),
                   lb_format_ns(lb_histogram_quantile(pacing, 0.99), p99, sizeof p99),

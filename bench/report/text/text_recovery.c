@@ -4,7 +4,6 @@
 #include "memory.h"
 #include "text.h"
 
-#include "order.h"
 #include "table.h"
 #include "units.h"
 
@@ -21,31 +20,26 @@ static const struct lb_column columns[] = {
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
 struct sums {
-    uint64_t deaths, recovered, stuck, lost, doubled;
-    uint64_t p50_ns, p95_ns, max_ns; /* of several runs the worst */
-    const char *none;                /* the text for times if nothing recovered */
+    struct lb_measures measures;
+    uint64_t lost, doubled;
+    const char *none; /* the text for times if nothing recovered */
 };
 
 static struct sums sums_of(const struct lb_cell *cell)
 {
-    struct sums sums = {.none = "n/a"}; /* the run ended too early to say */
+    struct sums sums = {.measures = lb_cell_measures(cell),
+                        .none = "n/a"}; /* the run ended too early to say */
     for (size_t i = 0; i < cell->n_runs; i++) {
         const struct lb_judgement *judgement = &cell->runs[i]->judgement;
-        const struct lb_measures *m = &judgement->measures;
-        sums.deaths += m->n_deaths;
-        sums.recovered += m->n_recovered;
-        sums.stuck += m->n_stuck;
-        if (m->n_stuck > 0 || judgement->findings[LB_G_RECOVERY].n_violations > 0)
+        const uint64_t n_stuck = judgement->measures.n_stuck;
+        if (n_stuck > 0 || judgement->findings[LB_G_RECOVERY].n_violations > 0)
             sums.none = "never";
         /* Stuck items have a column of their own. */
         uint64_t lost = judgement->findings[LB_G_NO_LOSS].n_violations;
         bool is_counted = judgement->findings[LB_G_RECOVERY].verdict == LB_V_NOT_CLAIMED;
-        uint64_t stuck = is_counted ? m->n_stuck : 0;
+        uint64_t stuck = is_counted ? n_stuck : 0;
         sums.lost += lost > stuck ? lost - stuck : 0;
         sums.doubled += judgement->findings[LB_G_NO_DUPLICATE].n_violations;
-        sums.p50_ns = lb_max_u64(sums.p50_ns, m->p50_recovery_ns);
-        sums.p95_ns = lb_max_u64(sums.p95_ns, m->p95_recovery_ns);
-        sums.max_ns = lb_max_u64(sums.max_ns, m->max_recovery_ns);
     }
     return sums;
 }
@@ -53,7 +47,8 @@ static struct sums sums_of(const struct lb_cell *cell)
 static void add_time(struct lb_table *table, const struct sums *sums, uint64_t ns)
 {
     char text[32];
-    lb_table_add(table, sums->recovered > 0 ? lb_format_ns(ns, text, sizeof text) : sums->none,
+    lb_table_add(table,
+                 sums->measures.n_recovered > 0 ? lb_format_ns(ns, text, sizeof text) : sums->none,
                  LB_INK_PLAIN);
 }
 
@@ -69,18 +64,18 @@ static const char *by_hand(const struct lb_strategy *strategy)
 static void add_row(struct lb_table *table, const struct lb_cell *cell, const struct sums *sums)
 {
     char leases[32] = "";
-    if (cell->strategy->is_lease && cell->scenario.ttl_ns > 0 && sums->recovered > 0)
+    if (cell->strategy->is_lease && cell->scenario.ttl_ns > 0 && sums->measures.n_recovered > 0)
         snprintf(leases, sizeof leases, "%.2f",
-                 (double)sums->p50_ns / (double)cell->scenario.ttl_ns);
+                 (double)sums->measures.p50_recovery_ns / (double)cell->scenario.ttl_ns);
     lb_text_add_cell(table, cell);
-    lb_table_addf(table, "%llu", (unsigned long long)sums->deaths);
-    lb_table_addf(table, "%llu", (unsigned long long)sums->recovered);
-    add_time(table, sums, sums->p50_ns);
-    add_time(table, sums, sums->p95_ns);
-    add_time(table, sums, sums->max_ns);
+    lb_table_addf(table, "%llu", (unsigned long long)sums->measures.n_deaths);
+    lb_table_addf(table, "%llu", (unsigned long long)sums->measures.n_recovered);
+    add_time(table, sums, sums->measures.p50_recovery_ns);
+    add_time(table, sums, sums->measures.p95_recovery_ns);
+    add_time(table, sums, sums->measures.max_recovery_ns);
     lb_table_add(table, leases, LB_INK_PLAIN);
     lb_table_addf(table, "%llu", (unsigned long long)sums->lost);
-    lb_table_addf(table, "%llu", (unsigned long long)sums->stuck);
+    lb_table_addf(table, "%llu", (unsigned long long)sums->measures.n_stuck);
     lb_table_addf(table, "%llu", (unsigned long long)sums->doubled);
     lb_table_add(table, by_hand(cell->strategy), LB_INK_PLAIN);
 }
@@ -109,7 +104,7 @@ void lb_text_recovery(const struct lb_report *report, FILE *out)
     struct lb_table *table = lb_table_new(columns, COLUMNS);
     for (size_t i = 0; i < report->n_cells; i++) {
         struct sums sums = sums_of(&report->cells[i]);
-        if (sums.deaths > 0)
+        if (sums.measures.n_deaths > 0)
             add_row(table, &report->cells[i], &sums);
     }
     if (!lb_table_is_empty(table))

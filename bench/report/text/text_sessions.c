@@ -32,8 +32,6 @@ static void print_cell(const struct lb_sink_state *state, const struct lb_cell *
 {
     char p50[32], p99[32], worst[32];
     struct lb_histogram *all = lb_histogram_new();
-    if (all == NULL)
-        return;
     for (size_t i = 0; i < cell->n_runs; i++)
         lb_histogram_add(all, cell->runs[i]->service[measure]);
     lb_text_say(state, 0, "%s: %s on %s, %s: %s: p50 %s, p99 %s, at most %s (%llu %s).", title,
