@@ -69,25 +69,13 @@ static const char *plural(double n)
     return n > 0.5 && n < 1.5 ? "" : "s";
 }
 
-/* Mean throughput of the valid runs with n workers; 0: none. */
-static double measured_at(const struct lb_plan *plan, uint64_t n)
-{
-    double sum = 0, count = 0;
-    for (size_t i = 0; i < plan->n_points; i++)
-        if (plan->points[i].valid && plan->points[i].workers == n) {
-            sum += plan->points[i].run->successes_per_s;
-            count++;
-        }
-    return count > 0 ? sum / count : 0;
-}
-
 /* What N workers carry: the curve's value, and beside it what was measured there. */
 static void answer_carry(struct lb_plan *plan)
 {
     struct lb_estimate rate;
     struct lb_error err;
     char text[32], range[80], measured[64] = "";
-    double n = (double)plan->at, mean = measured_at(plan, plan->at);
+    double n = (double)plan->at, mean = lb_plan_mean_at(plan, plan->at);
     if (lb_usl_predict(&plan->fit, n, &rate, &err) != 0) {
         add(plan, "carry", LB_PLAN_REFUSED, "%s.", err.message);
         return;

@@ -18,15 +18,22 @@ static void add_doubt(struct lb_plan *plan, const char *text)
     lb_append(plan->doubts, sizeof plan->doubts, "%s%s", plan->doubts[0] != '\0' ? "; " : "", text);
 }
 
+double lb_plan_mean_at(const struct lb_plan *plan, uint64_t workers)
+{
+    double sum = 0, n = 0;
+    for (size_t i = 0; i < plan->n_points; i++)
+        if (plan->points[i].valid && plan->points[i].workers == workers) {
+            sum += plan->points[i].run->successes_per_s;
+            n++;
+        }
+    return n > 0 ? sum / n : 0;
+}
+
 static size_t count_levels(const struct lb_plan *plan)
 {
     size_t n = 0;
-    for (size_t l = 0; l < plan->question->n_levels; l++) {
-        bool has = false;
-        for (size_t i = 0; i < plan->n_points && !has; i++)
-            has = plan->points[i].valid && plan->points[i].workers == plan->question->levels[l];
-        n += has;
-    }
+    for (size_t l = 0; l < plan->question->n_levels; l++)
+        n += lb_plan_mean_at(plan, plan->question->levels[l]) > 0;
     return n;
 }
 
@@ -120,16 +127,11 @@ static uint64_t choose_at(const struct lb_plan *plan)
     uint64_t best = 0;
     double most = 0;
     for (size_t l = 0; l < question->n_levels; l++) {
-        double sum = 0, n = 0;
-        for (size_t i = 0; i < plan->n_points; i++)
-            if (plan->points[i].valid && plan->points[i].workers == question->levels[l]) {
-                sum += plan->points[i].run->successes_per_s;
-                n++;
-            }
+        double mean = lb_plan_mean_at(plan, question->levels[l]);
         double rate = plan->has_fit && !plan->by_points
                           ? lb_usl_at(&plan->fit.best, (double)question->levels[l])
-                          : sum / fmax(n, 1);
-        if (n > 0 && rate > most) {
+                          : mean;
+        if (mean > 0 && rate > most) {
             most = rate;
             best = question->levels[l];
         }

@@ -215,6 +215,8 @@ void lb_plan_first_answer(struct lb_plan *plan, const struct lb_outcome *run);
 int lb_plan_search(struct lb_plan *plan, const struct lb_lab *lab, struct lb_error *err);
 /* Puts it all into words. */
 void lb_plan_answer(struct lb_plan *plan);
+/* The mean throughput of the valid runs with a number of workers; 0: there is none. */
+double lb_plan_mean_at(const struct lb_plan *plan, uint64_t workers);
 /* From the measured points: the throughput of a number of workers, the fewest workers that reach a
  * rate, and the point of the highest throughput (and if it is the largest measured number). False:
  * not known, or outside the measured range.

@@ -231,18 +231,11 @@ static double least_rate(const struct lb_plan *plan, double known)
 
 static double throughput_at(const struct lb_plan *plan)
 {
-    double sum = 0, n = 0, most = 0;
-    for (size_t i = 0; i < plan->n_points; i++) {
-        const struct lb_plan_point *point = &plan->points[i];
-        if (!point->valid)
-            continue;
-        most = fmax(most, point->run->successes_per_s);
-        if (point->workers == plan->at) {
-            sum += point->run->successes_per_s;
-            n++;
-        }
-    }
-    return n > 0 ? sum / n : plan->has_fit ? lb_usl_at(&plan->fit.best, (double)plan->at) : most;
+    double mean = lb_plan_mean_at(plan, plan->at), most = 0;
+    for (size_t i = 0; i < plan->n_points; i++)
+        if (plan->points[i].valid)
+            most = fmax(most, plan->points[i].run->successes_per_s);
+    return mean > 0 ? mean : plan->has_fit ? lb_usl_at(&plan->fit.best, (double)plan->at) : most;
 }
 
 /* --- how many workers keep it at the demand --- */

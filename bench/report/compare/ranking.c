@@ -12,6 +12,7 @@
  */
 #include "ranking.h"
 
+#include "append.h"
 #include "memory.h"
 #include "ranking_pooled.h"
 
@@ -504,10 +505,10 @@ void lb_coverage_take(struct lb_coverage *coverage, const struct lb_comparison *
 
 char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *buf, size_t size)
 {
-    int n = snprintf(buf, size, "%.0f %% intervals", 100 * level);
-    if (coverage->least < level && n > 0 && (size_t)n < size)
-        snprintf(buf + n, size - (size_t)n,
-                 " (with these few runs some intervals cover only %.3g %%)", 100 * coverage->least);
+    snprintf(buf, size, "%.0f %% intervals", 100 * level);
+    if (coverage->least < level)
+        lb_append(buf, size, " (with these few runs some intervals cover only %.3g %%)",
+                  100 * coverage->least);
     return buf;
 }
 

@@ -1,31 +1,13 @@
 /* The result of a ranking, in words that are the same in every sink: see ranking.h. */
 #include "ranking.h"
 
+#include "append.h"
 #include "ranking_pooled.h"
 #include "units.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-struct words {
-    char *buf;
-    size_t size, used;
-};
-
-static void say(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct words *words, const char *format, ...)
-{
-    va_list args;
-    if (words->used >= words->size)
-        return;
-    va_start(args, format);
-    int n = vsnprintf(words->buf + words->used, words->size - words->used, format, args);
-    va_end(args);
-    words->used += n > 0 ? (size_t)n : 0;
-}
 
 /* Two or three significant digits; a ratio other than 1 must not print as 1. */
 static int digits(double x)
@@ -84,7 +66,7 @@ const char *lb_rank_is(const struct lb_rank_table *table, const struct lb_rank *
 }
 
 /* Those of one verdict, held or not, with their ratios. Returns how many. */
-static size_t list(struct words *words, const struct lb_rank_table *table, const char *title,
+static size_t list(char *buf, size_t size, const struct lb_rank_table *table, const char *title,
                    enum lb_stats_verdict verdict, bool held, const char *none)
 {
     size_t n = 0;
@@ -93,18 +75,18 @@ static size_t list(struct words *words, const struct lb_rank_table *table, const
         const struct lb_rank *rank = &table->ranks[i];
         if (i == table->reference || rank->verdict != verdict || rank->held != held)
             continue;
-        say(words, "%s%s %s", n++ == 0 ? title : ", ", lb_rank_name(rank),
-            lb_rank_ratio(rank, ratio, sizeof ratio));
+        lb_append(buf, size, "%s%s %s", n++ == 0 ? title : ", ", lb_rank_name(rank),
+                  lb_rank_ratio(rank, ratio, sizeof ratio));
     }
     if (n == 0)
-        say(words, "%s", none);
+        lb_append(buf, size, "%s", none);
     else
-        say(words, ".");
+        lb_append(buf, size, ".");
     return n;
 }
 
 /* Those that may not be chosen, and those of which that is not known, each with its reason. */
-static void list_others(struct words *words, const struct lb_rank_table *table, bool undecided,
+static void list_others(char *buf, size_t size, const struct lb_rank_table *table, bool undecided,
                         bool has_ratio)
 {
     size_t n = 0;
@@ -114,27 +96,27 @@ static void list_others(struct words *words, const struct lb_rank_table *table, 
         if (rank->held || rank->is_behind || rank->is_undecided != undecided ||
             (has_ratio && i == table->reference))
             continue;
-        say(words, "%s%s (%s)%s%s",
-            n++ > 0     ? ", "
-            : undecided ? " Not decided: "
-                        : " Not to choose: ",
-            lb_rank_name(rank), rank->why, has_ratio ? " " : "",
-            has_ratio ? lb_rank_ratio(rank, ratio, sizeof ratio) : "");
+        lb_append(buf, size, "%s%s (%s)%s%s",
+                  n++ > 0     ? ", "
+                  : undecided ? " Not decided: "
+                              : " Not to choose: ",
+                  lb_rank_name(rank), rank->why, has_ratio ? " " : "",
+                  has_ratio ? lb_rank_ratio(rank, ratio, sizeof ratio) : "");
     }
     if (n > 0)
-        say(words, ".");
+        lb_append(buf, size, ".");
 }
 
-static void list_behind(struct words *words, const struct lb_rank_table *table)
+static void list_behind(char *buf, size_t size, const struct lb_rank_table *table)
 {
     size_t n = 0;
     for (size_t i = 0; i < table->n; i++)
         if (table->ranks[i].is_behind)
-            say(words, "%s%s (served %.1f %%)",
-                n++ > 0 ? ", " : " Fall behind: ", lb_rank_name(&table->ranks[i]),
-                table->ranks[i].served * 100);
+            lb_append(buf, size, "%s%s (served %.1f %%)",
+                      n++ > 0 ? ", " : " Fall behind: ", lb_rank_name(&table->ranks[i]),
+                      table->ranks[i].served * 100);
     if (n > 0)
-        say(words, ".");
+        lb_append(buf, size, ".");
 }
 
 bool lb_rank_is_open(const struct lb_rank_table *table)
@@ -161,65 +143,66 @@ char *lb_rank_question(const struct lb_rank_table *rates, char *buf, size_t size
     return buf;
 }
 
-static void list_without(struct words *words, const struct lb_rank_table *table)
+static void list_without(char *buf, size_t size, const struct lb_rank_table *table)
 {
     for (size_t i = 0; i < table->n_without; i++)
-        say(words, "%s%s", i == 0 ? " Not ranked, for nothing succeeded: " : ", ",
-            table->without[i]->compares_servers ? table->without[i]->engine
-                                                : table->without[i]->name);
+        lb_append(buf, size, "%s%s", i == 0 ? " Not ranked, for nothing succeeded: " : ", ",
+                  table->without[i]->compares_servers ? table->without[i]->engine
+                                                      : table->without[i]->name);
     if (table->n_without > 0)
-        say(words, ".");
+        lb_append(buf, size, ".");
 }
 
 /* All that keep up have the same rate: none of them is the fastest. */
-static void say_open(struct words *words, const struct lb_rank_table *table)
+static void say_open(char *buf, size_t size, const struct lb_rank_table *table)
 {
     size_t n = 0;
     for (size_t i = 0; i < table->n; i++)
         if (table->ranks[i].held)
-            say(words, "%s%s", n++ == 0 ? "Keep up: " : ", ", lb_rank_name(&table->ranks[i]));
-    say(words, "%s",
-        n > 0              ? "."
-        : any(table, true) ? "Not decided by these runs."
-                           : "None keeps up and holds.");
-    list_behind(words, table);
-    list_others(words, table, false, false);
-    list_others(words, table, true, false);
-    list_without(words, table);
+            lb_append(buf, size, "%s%s", n++ == 0 ? "Keep up: " : ", ",
+                      lb_rank_name(&table->ranks[i]));
+    lb_append(buf, size, "%s",
+              n > 0              ? "."
+              : any(table, true) ? "Not decided by these runs."
+                                 : "None keeps up and holds.");
+    list_behind(buf, size, table);
+    list_others(buf, size, table, false, false);
+    list_others(buf, size, table, true, false);
+    list_without(buf, size, table);
 }
 
 char *lb_rank_answer(const struct lb_rank_table *table, enum lb_measured measured, char *buf,
                      size_t size)
 {
-    struct words words = {buf, size, 0};
+    buf[0] = '\0';
     const struct lb_rank *reference = &table->ranks[table->reference];
     char title[64], none[64];
     buf[0] = '\0';
     if (measured == LB_RANK_RATE && lb_rank_is_open(table)) {
-        say_open(&words, table);
+        say_open(buf, size, table);
         return buf;
     }
     if (table->is_named) {
-        say(&words, "Against %s, the reference:", lb_rank_name(reference));
+        lb_append(buf, size, "Against %s, the reference:", lb_rank_name(reference));
         snprintf(title, sizeof title, " %s: ", measured == LB_RANK_RATE ? "Faster" : "Lower");
         snprintf(none, sizeof none, " none is shown %s.",
                  measured == LB_RANK_RATE ? "faster" : "lower");
-        list(&words, table, title, LB_STATS_FASTER, true, none);
+        list(buf, size, table, title, LB_STATS_FASTER, true, none);
     } else {
-        say(&words, "%c%s%s: %s.", best(measured)[0] - 'a' + 'A', best(measured) + 1,
-            reference->held    ? ""
-            : any(table, true) ? " (not decided whether it holds)"
-                               : " (none held)",
-            lb_rank_name(reference));
+        lb_append(buf, size, "%c%s%s: %s.", best(measured)[0] - 'a' + 'A', best(measured) + 1,
+                  reference->held    ? ""
+                  : any(table, true) ? " (not decided whether it holds)"
+                                     : " (none held)",
+                  lb_rank_name(reference));
     }
-    list(&words, table, " Equivalent: ", LB_STATS_EQUIVALENT, true, "");
+    list(buf, size, table, " Equivalent: ", LB_STATS_EQUIVALENT, true, "");
     snprintf(title, sizeof title, " Not shown %s: ", worse(measured));
-    list(&words, table, title, LB_STATS_INCONCLUSIVE, true, "");
+    list(buf, size, table, title, LB_STATS_INCONCLUSIVE, true, "");
     snprintf(title, sizeof title, " %c%s: ", worse(measured)[0] - 'a' + 'A', worse(measured) + 1);
-    list(&words, table, title, LB_STATS_SLOWER, true, "");
-    list_others(&words, table, false, true);
-    list_others(&words, table, true, true);
-    list_without(&words, table);
+    list(buf, size, table, title, LB_STATS_SLOWER, true, "");
+    list_others(buf, size, table, false, true);
+    list_others(buf, size, table, true, true);
+    list_without(buf, size, table);
     return buf;
 }
 
@@ -278,63 +261,65 @@ static bool share_a_letter(const struct lb_rank *a, const struct lb_rank *b)
     return strpbrk(a->letters, b->letters) != NULL;
 }
 
-static void say_peers(struct words *words, const struct lb_choice *choice)
+static void say_peers(char *buf, size_t size, const struct lb_choice *choice)
 {
     size_t n = 0;
     for (size_t i = 0; i < choice->table->n; i++) {
         const struct lb_rank *rank = &choice->table->ranks[i];
         if (rank != choice->rank && rank->held && lb_rank_recovers(rank) == choice->recovers &&
             share_a_letter(rank, choice->rank))
-            say(words, "%s%s", n++ == 0 ? "; no significant difference: " : ", ",
-                lb_rank_name(rank));
+            lb_append(buf, size, "%s%s", n++ == 0 ? "; no significant difference: " : ", ",
+                      lb_rank_name(rank));
     }
 }
 
 /* In an open loop, the measure that decides, and why it is that one. */
-static void say_measure(struct words *words, const struct lb_choice *choice)
+static void say_measure(char *buf, size_t size, const struct lb_choice *choice)
 {
     if (choice->measured == LB_RANK_RATE)
         return;
-    say(words, ", by the %s%s", lb_measured_title(choice->measured),
-        choice->is_alike                  ? ", which tells none of them apart"
-        : choice->measured == LB_RANK_CPU ? ", since the waits do not decide"
-                                          : "");
+    lb_append(buf, size, ", by the %s%s", lb_measured_title(choice->measured),
+              choice->is_alike                  ? ", which tells none of them apart"
+              : choice->measured == LB_RANK_CPU ? ", since the waits do not decide"
+                                                : "");
 }
 
 char *lb_rank_choice(const struct lb_rank_table *rates, const struct lb_ranking *rankings,
                      char *buf, size_t size)
 {
-    struct words words = {buf, size, 0};
+    buf[0] = '\0';
     struct lb_choice choice = lb_rank_choose(rates, rankings);
     const struct lb_rank *rank = choice.rank;
     bool is_open = lb_rank_is_open(rates);
     char ratio[80];
     buf[0] = '\0';
     if (rank == NULL && any(rates, true)) {
-        say(&words, "To choose: not decided by these runs; run longer, or on a quieter machine.");
+        lb_append(buf, size,
+                  "To choose: not decided by these runs; run longer, or on a quieter machine.");
     } else if (rank == NULL) {
-        say(&words, "To choose: none of them, for none %s.",
-            is_open ? "keeps up and holds" : "held");
+        lb_append(buf, size, "To choose: none of them, for none %s.",
+                  is_open ? "keeps up and holds" : "held");
     } else if (!choice.recovers) {
-        say(&words, "To choose: %s is the first of those that %s", lb_rank_name(rank),
-            is_open ? "keep up" : "held");
-        say_measure(&words, &choice);
-        say(&words, ", but none of them recovers by itself when a holder dies");
+        lb_append(buf, size, "To choose: %s is the first of those that %s", lb_rank_name(rank),
+                  is_open ? "keep up" : "held");
+        say_measure(buf, size, &choice);
+        lb_append(buf, size, ", but none of them recovers by itself when a holder dies");
         if (rank->cell->strategy->by_hand != NULL)
-            say(&words, ": then, %s", rank->cell->strategy->by_hand);
-        say(&words, ".");
+            lb_append(buf, size, ": then, %s", rank->cell->strategy->by_hand);
+        lb_append(buf, size, ".");
     } else {
-        say(&words, "To choose, of those that %s and recover by themselves when a holder dies: %s",
-            is_open ? "keep up" : "held", lb_rank_name(rank));
+        lb_append(buf, size,
+                  "To choose, of those that %s and recover by themselves when a holder dies: %s",
+                  is_open ? "keep up" : "held", lb_rank_name(rank));
         if (rank->cell->strategy->no_database)
-            say(&words, ", among the workers of one process only");
-        say_measure(&words, &choice);
+            lb_append(buf, size, ", among the workers of one process only");
+        say_measure(buf, size, &choice);
         if (rank != &choice.table->ranks[choice.table->reference])
-            say(&words, ", %s of the %s of %s", lb_rank_ratio(rank, ratio, sizeof ratio),
-                is_open ? lb_measured_title(choice.measured) : "rate",
-                lb_rank_name(&choice.table->ranks[choice.table->reference]));
-        say_peers(&words, &choice);
-        say(&words, ".");
+            lb_append(buf, size, ", %s of the %s of %s", lb_rank_ratio(rank, ratio, sizeof ratio),
+                      is_open ? lb_measured_title(choice.measured) : "rate",
+                      lb_rank_name(&choice.table->ranks[choice.table->reference]));
+        say_peers(buf, size, &choice);
+        lb_append(buf, size, ".");
     }
     return buf;
 }
@@ -352,7 +337,7 @@ static char *percent(double share, char *buf, size_t size)
 }
 
 /* Within a budget most runs are shorter than their scenario says. */
-static void say_length(struct words *words, const struct lb_rank_table *table)
+static void say_length(char *buf, size_t size, const struct lb_rank_table *table)
 {
     const struct lb_cell *first = table->ranks[0].cell;
     uint64_t shortest_ns = first->scenario.duration_ns;
@@ -362,7 +347,8 @@ static void say_length(struct words *words, const struct lb_rank_table *table)
             if (table->ranks[i].cell->runs[k]->config.duration_ns < shortest_ns)
                 shortest_ns = table->ranks[i].cell->runs[k]->config.duration_ns;
     if (shortest_ns < first->scenario.duration_ns)
-        say(words,
+        lb_append(
+            buf, size,
             " Runs take %s, so that more rounds fit in. The first takes %s, if a verdict depends "
             "on "
             "its length.",
@@ -374,43 +360,44 @@ char *lb_rank_power(const struct lb_rank_table *table, enum lb_measured measured
                     size_t size)
 {
     enum { HIDDEN = 10 };
-    struct words words = {buf, size, 0};
+    buf[0] = '\0';
     char text[32];
     buf[0] = '\0';
     if (measured == LB_RANK_RATE && lb_rank_is_open(table))
         return buf; /* rates are not compared */
     if (table->n_rounds < LB_BLOCKS_MIN_ROUNDS) {
-        say(&words, "%zu rounds show no difference, however large: at least %d are needed.",
-            table->n_rounds, LB_BLOCKS_MIN_ROUNDS);
+        lb_append(buf, size,
+                  "%zu rounds show no difference, however large: at least %d are needed.",
+                  table->n_rounds, LB_BLOCKS_MIN_ROUNDS);
         return buf;
     }
     if (measured == LB_RANK_RATE) {
-        say(&words, "A run differs from its round by %s",
-            percent(table->noise.sd, text, sizeof text));
+        lb_append(buf, size, "A run differs from its round by %s",
+                  percent(table->noise.sd, text, sizeof text));
         if (table->noise.round_sd > table->noise.sd / 2)
-            say(&words, ", and a round from the others by %s",
-                percent(table->noise.round_sd, text, sizeof text));
-        say(&words, ". ");
+            lb_append(buf, size, ", and a round from the others by %s",
+                      percent(table->noise.round_sd, text, sizeof text));
+        lb_append(buf, size, ". ");
     }
     if (table->shows >= HIDDEN)
-        say(&words, "%zu rounds do not show even a difference of a factor of %d", table->n_rounds,
-            HIDDEN);
+        lb_append(buf, size, "%zu rounds do not show even a difference of a factor of %d",
+                  table->n_rounds, HIDDEN);
     else
-        say(&words, "%zu rounds show a difference of %s in 80 of 100 cases", table->n_rounds,
-            percent(table->shows, text, sizeof text));
+        lb_append(buf, size, "%zu rounds show a difference of %s in 80 of 100 cases",
+                  table->n_rounds, percent(table->shows, text, sizeof text));
     if (table->shows > LB_RANKING_BAND && table->band_rounds > 0)
-        say(&words, "; %zu rounds would show one of %.0f %%", table->band_rounds,
-            100 * LB_RANKING_BAND);
-    say(&words, ".");
+        lb_append(buf, size, "; %zu rounds would show one of %.0f %%", table->band_rounds,
+                  100 * LB_RANKING_BAND);
+    lb_append(buf, size, ".");
     if (measured == LB_RANK_RATE)
-        say_length(&words, table);
+        say_length(buf, size, table);
     return buf;
 }
 
 /* --- beside the rates --- */
 
 /* Those of the table of rates that are not compared, and why. */
-static void list_lacking(struct words *words, const struct lb_report *report,
+static void list_lacking(char *buf, size_t size, const struct lb_report *report,
                          const struct lb_cell *first, enum lb_measured measured)
 {
     size_t n = 0;
@@ -420,30 +407,30 @@ static void list_lacking(struct words *words, const struct lb_report *report,
         if (lb_ranking_same_table(cell, first) && cell->n_runs > 0 &&
             !lb_ranking_is_without(cell) &&
             lb_pooled_lacks(cell, measured, lacks, sizeof lacks) != NULL)
-            say(words, "%s%s (%s)",
-                n++ == 0 ? " Not compared, for too little was measured: " : ", ",
-                cell->compares_servers ? cell->engine : cell->name, lacks);
+            lb_append(buf, size, "%s%s (%s)",
+                      n++ == 0 ? " Not compared, for too little was measured: " : ", ",
+                      cell->compares_servers ? cell->engine : cell->name, lacks);
     }
     if (n > 0)
-        say(words, ".");
+        lb_append(buf, size, ".");
 }
 
 char *lb_rank_beside(const struct lb_report *report, const struct lb_rank_table *rates,
                      const struct lb_ranking *others, char *buf, size_t size)
 {
-    struct words words = {buf, size, 0};
+    buf[0] = '\0';
     const struct lb_cell *first = rates->ranks[0].cell;
     char text[LB_RANK_TEXT];
     buf[0] = '\0';
-    say(&words, "%s:", lb_measured_title(others->measured));
+    lb_append(buf, size, "%s:", lb_measured_title(others->measured));
     for (size_t i = 0; i < others->n_tables; i++) {
         const struct lb_rank_table *table = &others->tables[i];
         if (!lb_ranking_same_table(table->ranks[0].cell, first))
             continue;
-        say(&words, " %s", lb_rank_answer(table, others->measured, text, sizeof text));
-        say(&words, " %s", lb_rank_power(table, others->measured, text, sizeof text));
+        lb_append(buf, size, " %s", lb_rank_answer(table, others->measured, text, sizeof text));
+        lb_append(buf, size, " %s", lb_rank_power(table, others->measured, text, sizeof text));
     }
-    list_lacking(&words, report, first, others->measured);
+    list_lacking(buf, size, report, first, others->measured);
     return buf;
 }
 
@@ -475,7 +462,7 @@ static const struct lb_rank *rank_named(const struct lb_rank_table *table, const
 char *lb_rank_aged(const struct lb_rank_table *rates, const struct lb_ranking *ranking, char *buf,
                    size_t size)
 {
-    struct words words = {buf, size, 0};
+    buf[0] = '\0';
     const struct lb_rank_table *fresh = fresh_of(rates, ranking);
     bool is_first = true;
     buf[0] = '\0';
@@ -483,18 +470,19 @@ char *lb_rank_aged(const struct lb_rank_table *rates, const struct lb_ranking *r
         return buf;
     const struct lb_rank *best = rank_named(rates, fresh->ranks[fresh->reference].cell->name);
     if (best != NULL && best->verdict == LB_STATS_SLOWER)
-        say(&words, " The fastest with fresh tables, %s, is number %zu of %zu with aged ones.",
-            best->cell->name, (size_t)(best - rates->ranks) + 1, rates->n);
-    say(&words,
-        " Successes/s with fresh and with aged tables (%s):", rates->ranks[0].cell->scenario.aged);
+        lb_append(buf, size,
+                  " The fastest with fresh tables, %s, is number %zu of %zu with aged ones.",
+                  best->cell->name, (size_t)(best - rates->ranks) + 1, rates->n);
+    lb_append(buf, size, " Successes/s with fresh and with aged tables (%s):",
+              rates->ranks[0].cell->scenario.aged);
     for (size_t i = 0; i < rates->n; i++) {
         const struct lb_rank *was = rank_named(fresh, rates->ranks[i].cell->name);
         if (was == NULL)
             continue;
-        say(&words, "%s %s %.3g and %.3g", is_first ? "" : ";", rates->ranks[i].cell->name,
-            was->median.value, rates->ranks[i].median.value);
+        lb_append(buf, size, "%s %s %.3g and %.3g", is_first ? "" : ";", rates->ranks[i].cell->name,
+                  was->median.value, rates->ranks[i].median.value);
         is_first = false;
     }
-    say(&words, ".");
+    lb_append(buf, size, ".");
     return buf;
 }

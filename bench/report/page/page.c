@@ -146,19 +146,12 @@ static json_t *statements_of(const json_t *cells)
     return all;
 }
 
-static bool is_there(const char *directory, const char *name, char *path, size_t size)
-{
-    struct stat st;
-    snprintf(path, size, "%s/%s", directory, name);
-    return stat(path, &st) == 0 || errno != ENOENT;
-}
-
 /* age.json of `lockbench age --format json`, where it is there. */
 static int add_ages(const char *directory, json_t *entry, struct lb_error *err)
 {
     char path[1200];
     json_t *ages;
-    if (!is_there(directory, "age.json", path, sizeof path))
+    if (!lb_page_has_file(directory, "age.json", path, sizeof path))
         return 0;
     int rc = lb_page_ages(path, &ages, err);
     if (rc == 0)
@@ -171,7 +164,7 @@ static int add_mutants(const char *directory, json_t *entry, struct lb_error *er
 {
     char path[1200];
     json_error_t problem;
-    if (!is_there(directory, "mutants.json", path, sizeof path))
+    if (!lb_page_has_file(directory, "mutants.json", path, sizeof path))
         return 0;
     json_t *mutants = json_load_file(path, 0, &problem);
     if (mutants == NULL || !json_is_array(json_object_get(mutants, "mutants"))) {

@@ -18,6 +18,9 @@ int lb_page_write(struct lb_stored *results, size_t n, FILE *out, struct lb_erro
 
 /* --- its parts, added to the cells of one result; directory is where its files are --- */
 
+/* Is there such a file beside run.json? Its path goes into path. A file that cannot be read counts:
+ * its reader says why. */
+bool lb_page_has_file(const char *directory, const char *name, char *path, size_t size);
 /* intervals.jsonl, where it is there. */
 int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err);
 /* The digest of one run's history for the cell that it is of. */

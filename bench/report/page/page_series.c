@@ -15,8 +15,7 @@ enum {
     INTERVAL_NUMBERS = 6 /* of an interval, before its gauges */
 };
 
-/* A run may not have written the file. Its reader reports a file that cannot be read. */
-static bool has_file(const char *directory, const char *name, char *path, size_t size)
+bool lb_page_has_file(const char *directory, const char *name, char *path, size_t size)
 {
     snprintf(path, size, "%s/%s", directory, name);
     return access(path, F_OK) == 0 || errno != ENOENT;
@@ -52,18 +51,17 @@ static json_t *larger(json_t *a, json_t *b)
 }
 
 /* The gauges behind the other numbers of an interval. */
-static int add_gauges(json_t *interval, const json_t *line)
+static void add_gauges(json_t *interval, const json_t *line)
 {
-    int rc = 0;
-    for (size_t g = 0; g < LB_GAUGES && rc == 0; g++) {
+    for (size_t g = 0; g < LB_GAUGES; g++) {
         json_t *is = json_object_get(line, lb_gauge_name((enum lb_gauge)g));
         is = larger(json_array_get(interval, INTERVAL_NUMBERS + g), is);
         json_t *value = json_is_number(is) ? json_deep_copy(is) : json_null();
-        rc = json_array_size(interval) > INTERVAL_NUMBERS + g
-                 ? json_array_set_new(interval, INTERVAL_NUMBERS + g, value)
-                 : json_array_append_new(interval, value);
+        if (json_array_size(interval) > INTERVAL_NUMBERS + g)
+            json_array_set_new(interval, INTERVAL_NUMBERS + g, value);
+        else
+            json_array_append_new(interval, value);
     }
-    return rc;
 }
 
 /* One interval: start, length, successes, refusals, p50, p99 and the gauges. Into the run's array,
@@ -81,15 +79,16 @@ static int add_interval(json_t *runs, json_int_t run, const json_t *line, json_i
         last = json_array();
         for (size_t i = 0; i < INTERVAL_NUMBERS; i++)
             json_array_append_new(last, json_integer(number_of(line, keys[i])));
-        int rc = add_gauges(last, line);
-        return json_array_append_new(array, last) != 0 ? -1 : rc;
+        add_gauges(last, line);
+        return json_array_append_new(array, last);
     }
     for (size_t i = 1; i < INTERVAL_NUMBERS; i++) {
         json_int_t was = json_integer_value(json_array_get(last, i));
         json_int_t is = number_of(line, keys[i]);
         json_array_set_new(last, i, json_integer(i < 4 ? was + is : is > was ? is : was));
     }
-    return add_gauges(last, line);
+    add_gauges(last, line);
+    return 0;
 }
 
 /* The interval that keeps the total number of points of all runs below a limit. */
@@ -129,7 +128,7 @@ int lb_page_intervals(const char *directory, json_t *cells, struct lb_error *err
 {
     char path[1200];
     struct lb_lines lines;
-    if (!has_file(directory, "intervals.jsonl", path, sizeof path))
+    if (!lb_page_has_file(directory, "intervals.jsonl", path, sizeof path))
         return 0;
     int rc = lb_lines_open(&lines, path, err);
     if (rc != 0)
