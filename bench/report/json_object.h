@@ -1,8 +1,8 @@
 /* Making JSON: objects, arrays and documents, for all who write them.
  *
- * Values are handed over, and NULL is allowed (out of memory): an object or array remembers that a
- * part of it is missing, and its end says so once. So callers need no checks in between, and
- * nothing incomplete is printed.
+ * Values are handed over, and NULL is allowed (a text is not UTF-8, or Jansson has no memory): an
+ * object or array remembers that a part of it is missing, and its end says so once. So callers need
+ * no checks in between, and nothing incomplete is printed.
  */
 #ifndef LB_JSON_OBJECT_H
 #define LB_JSON_OBJECT_H

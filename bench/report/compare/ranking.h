@@ -154,7 +154,7 @@ char *lb_coverage_text(const struct lb_coverage *coverage, double level, char *b
 char *lb_p_text(double p, char *buf, size_t size);
 
 /* Median successes/s over the complete runs of a cell, with its interval. False with fewer than two
- * of them, or when memory ran out. */
+ * of them. */
 bool lb_cell_rate(const struct lb_cell *cell, struct lb_estimate *ret);
 
 #endif
