@@ -17,10 +17,8 @@ const struct lb_strategy lb_strategy_advisory_claim = {
     .name = "advisory-claim",
     .summary = "walk the index with pg_try_advisory_lock, then look again",
     .origin = "que, good_job",
-    .changed =
-        (const char *const[]){"only the shape is theirs, a walk along the index with a second "
-                              "look: the table, and the fence in completions, are lockbench's",
-                              NULL},
+    .changed = LB_TEXTS("only the shape is theirs, a walk along the index with a second "
+                        "look: the table, and the fence in completions, are lockbench's"),
     .shape = LB_QUEUE,
     .needs = LB_CAP_ADVISORY,
     .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_RECOVERY),

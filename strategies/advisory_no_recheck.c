@@ -14,23 +14,17 @@ const struct lb_strategy lb_strategy_advisory_no_recheck = {
     .is_control = true,
     .needs = LB_CAP_ADVISORY,
     .claims = LB_CLAIMS_ITEMS,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_NO_DUPLICATE,
-             .engines = "postgres",
-             .why = "advisory locks ignore snapshots: an item that the walk saw pending is done "
-                    "when the lock is granted"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_NO_DUPLICATE,
+         .engines = "postgres",
+         .why = "advisory locks ignore snapshots: an item that the walk saw pending is done "
+                "when the lock is granted"}),
     .twin = "advisory-claim",
-    .options =
-        (const struct lb_option[]){
-            {.name = "walk",
-             .default_value = "statement",
-             .choices = (const char *const[]){"statement", "cursor", NULL},
-             .help = "the walk as one statement, or as a cursor: snapshot and locks are then steps "
-                     "of their own, which explore can part"},
-            {0},
-        },
+    .options = LB_OPTIONS(
+        {.name = "walk",
+         .default_value = "statement",
+         .choices = LB_TEXTS("statement", "cursor"),
+         .help = "the walk as one statement, or as a cursor: snapshot and locks are then steps "
+                 "of their own, which explore can part"}),
     .flow = &lb_ordinary_flow,
 };

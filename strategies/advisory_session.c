@@ -11,24 +11,15 @@ const struct lb_strategy lb_strategy_advisory_session = {
     .name = "advisory-session",
     .summary = "advisory lock held by the session",
     .origin = "PostgreSQL manual, 13.3.5 Advisory Locks; MariaDB GET_LOCK",
-    .changed = (const char *const[]){"the manual describes functions, not a protocol: one key for "
-                                     "each resource is lockbench's choice",
-                                     NULL},
+    .changed = LB_TEXTS("the manual describes functions, not a protocol: one key for "
+                        "each resource is lockbench's choice"),
     .shape = LB_LOCK,
     .ends_with_session = true,
     .is_shared_capable = true,
     .needs = LB_CAP_ADVISORY,
     .claims = LB_CLAIMS_SESSION_LOCK,
-    .breaks =
-        (const struct lb_break[]){
-            LB_BREAKS_ON_GALERA("GET_LOCK locks on one Galera node only"),
-            {0},
-        },
+    .breaks = LB_BREAKS(LB_BREAKS_ON_GALERA("GET_LOCK locks on one Galera node only")),
     .twin = "advisory-xact",
-    .options =
-        (const struct lb_option[]){
-            LB_OPTION_WAIT,
-            {0},
-        },
+    .options = LB_OPTIONS(LB_OPTION_WAIT),
     .flow = &lb_ordinary_flow,
 };

@@ -10,19 +10,14 @@ const struct lb_strategy lb_strategy_advisory_xact = {
     .name = "advisory-xact",
     .summary = "advisory lock held by a transaction",
     .origin = "PostgreSQL manual, 13.3.5 Advisory Locks",
-    .changed = (const char *const[]){"the manual describes functions, not a protocol: one key for "
-                                     "each resource is lockbench's choice",
-                                     NULL},
+    .changed = LB_TEXTS("the manual describes functions, not a protocol: one key for "
+                        "each resource is lockbench's choice"),
     .shape = LB_LOCK,
     .ends_with_session = true,
     .is_shared_capable = true,
     .needs = LB_CAP_ADVISORY_XACT,
     .claims = LB_CLAIMS_SESSION_LOCK,
     .twin = "advisory-session",
-    .options =
-        (const struct lb_option[]){
-            LB_OPTION_WAIT,
-            {0},
-        },
+    .options = LB_OPTIONS(LB_OPTION_WAIT),
     .flow = &lb_ordinary_flow,
 };

@@ -13,12 +13,9 @@ const struct lb_strategy lb_strategy_autocommit_skip = {
     .shape = LB_QUEUE,
     .is_control = true,
     .claims = LB_CLAIMS_ITEMS,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_NO_DUPLICATE,
-             .why = "the lock is gone at the end of the SELECT, and the UPDATE asks for no state"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_NO_DUPLICATE,
+         .why = "the lock is gone at the end of the SELECT, and the UPDATE asks for no state"}),
     .twin = "skip-locked",
     .flow = &lb_ordinary_flow,
 };

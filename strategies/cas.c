@@ -15,16 +15,11 @@ const struct lb_strategy lb_strategy_cas = {
     .name = "cas",
     .summary = "read, then conditional UPDATE by version",
     .origin = "db-scheduler, Camunda, django-q2",
-    .changed = (const char *const[]){"only the form that these libraries share: read, then UPDATE "
-                                     "with the version in its condition; the table is lockbench's",
-                                     NULL},
+    .changed = LB_TEXTS("only the form that these libraries share: read, then UPDATE "
+                        "with the version in its condition; the table is lockbench's"),
     .shape = LB_QUEUE,
     .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "naive-claim",
-    .options =
-        (const struct lb_option[]){
-            LB_OPTION_RECURRING,
-            {0},
-        },
+    .options = LB_OPTIONS(LB_OPTION_RECURRING),
     .flow = &lb_ordinary_flow,
 };

@@ -15,13 +15,9 @@ const struct lb_strategy lb_strategy_count_gate = {
     .is_control = true,
     .is_capacity_capable = true,
     .claims = LB_CLAIMS_LOCK,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_EXCLUSIVE,
-             .engines = "postgres,mariadb",
-             .why = "write skew: each counts without the other, and adds itself"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_EXCLUSIVE,
+                         .engines = "postgres,mariadb",
+                         .why = "write skew: each counts without the other, and adds itself"}),
     .by_hand = "delete the dead one's row",
     .twin = "slots",
     .flow = &lb_ordinary_flow,

@@ -18,9 +18,8 @@ const struct lb_strategy lb_strategy_delete_on_claim = {
     .name = "delete-on-claim",
     .summary = "the claim deletes its items: at most once; a dead worker's items are lost",
     .origin = "pgmq.pop()",
-    .changed = (const char *const[]){"pgmq pops one message, and looks at its visibility timeout; "
-                                     "this takes up to n, and has none",
-                                     NULL},
+    .changed = LB_TEXTS("pgmq pops one message, and looks at its visibility timeout; "
+                        "this takes up to n, and has none"),
     .shape = LB_QUEUE,
     .claims = LB_G_BIT(LB_G_NO_DUPLICATE) | LB_G_BIT(LB_G_BOUNDED_CLAIM) | LB_G_BIT(LB_G_ONCE),
     .by_hand = "nothing helps: its items are lost",

@@ -27,28 +27,22 @@ const struct lb_strategy lb_strategy_fifo_poll_safe = {
     .is_capacity_capable = true,
     .claims =
         LB_CLAIMS_LOCK | LB_G_BIT(LB_G_FENCED) | LB_G_BIT(LB_G_FIFO) | LB_G_BIT(LB_G_PROGRESS),
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_EXCLUSIVE,
-             .room = "stale_ms!=0",
-             .why = "a holder whose heartbeat is late is taken for dead; its fence finds it out"},
-            {.guarantee = LB_G_FIFO,
-             .room = "stale_ms!=0",
-             .why = "a waiter whose heartbeat is late is taken for dead, and others pass it"},
-            {.guarantee = LB_G_PROGRESS,
-             .room = "stale_ms!=0",
-             .why = "a waiter whose heartbeat was late is taken for dead: it is never granted, and "
-                    "has to give up and enqueue again"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_EXCLUSIVE,
+         .room = "stale_ms!=0",
+         .why = "a holder whose heartbeat is late is taken for dead; its fence finds it out"},
+        {.guarantee = LB_G_FIFO,
+         .room = "stale_ms!=0",
+         .why = "a waiter whose heartbeat is late is taken for dead, and others pass it"},
+        {.guarantee = LB_G_PROGRESS,
+         .room = "stale_ms!=0",
+         .why = "a waiter whose heartbeat was late is taken for dead: it is never granted, and "
+                "has to give up and enqueue again"}),
     .by_hand = "delete the dead one's request, or set stale_ms",
     .twin = "fifo-poll",
     .options =
-        (const struct lb_option[]){
-            {.name = "stale_ms",
-             .default_value = "0",
-             .help = "a request without a heartbeat for so long is removed; 0: never"},
-            {0},
-        },
+        LB_OPTIONS({.name = "stale_ms",
+                    .default_value = "0",
+                    .help = "a request without a heartbeat for so long is removed; 0: never"}),
     .flow = &lb_ordinary_flow,
 };

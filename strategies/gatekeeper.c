@@ -20,29 +20,24 @@ const struct lb_strategy lb_strategy_gatekeeper = {
     .name = "gatekeeper",
     .summary = "a claim inside of an advisory lock",
     .origin = "\"checking out\" records, SQL Server: sp_getapplock",
-    .changed =
-        (const char *const[]){
-            "form=published: a session's advisory lock, or GET_LOCK, stands for sp_getapplock, and "
-            "SKIP LOCKED for READPAST, ROWLOCK and UPDLOCK; MariaDB numbers the claim and reads it "
-            "back",
-            "form=commit: the lock is released by the COMMIT (MariaDB: after the claim, whose "
-            "statements commit by themselves), and there are no hints inside",
-            "a column class; owner and token, which completions ask for: the answer completes by "
-            "the record's number alone",
-            NULL},
+    .changed = LB_TEXTS(
+        "form=published: a session's advisory lock, or GET_LOCK, stands for sp_getapplock, and "
+        "SKIP LOCKED for READPAST, ROWLOCK and UPDLOCK; MariaDB numbers the claim and reads it "
+        "back",
+        "form=commit: the lock is released by the COMMIT (MariaDB: after the claim, whose "
+        "statements commit by themselves), and there are no hints inside",
+        "a column class; owner and token, which completions ask for: the answer completes by "
+        "the record's number alone"),
     .shape = LB_QUEUE,
     .needs = LB_CAP_ADVISORY,
     .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "gatekeeper-early",
-    .options =
-        (const struct lb_option[]){
-            {.name = "form",
-             .default_value = "commit",
-             .choices = (const char *const[]){"commit", "published", NULL},
-             .help = "the lock is released by the COMMIT, or, as published, before it with hints "
-                     "inside"},
-            LB_OPTION_RECURRING,
-            {0},
-        },
+    .options = LB_OPTIONS(
+        {.name = "form",
+         .default_value = "commit",
+         .choices = LB_TEXTS("commit", "published"),
+         .help = "the lock is released by the COMMIT, or, as published, before it with hints "
+                 "inside"},
+        LB_OPTION_RECURRING),
     .flow = &lb_ordinary_flow,
 };

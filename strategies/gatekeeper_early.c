@@ -21,13 +21,10 @@ const struct lb_strategy lb_strategy_gatekeeper_early = {
     .is_control = true,
     .needs = LB_CAP_ADVISORY,
     .claims = LB_CLAIMS_ITEMS,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_NO_DUPLICATE,
-             .why = "a session that passes the gate before the COMMIT does not see that the row "
-                    "was taken"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_NO_DUPLICATE,
+         .why = "a session that passes the gate before the COMMIT does not see that the row "
+                "was taken"}),
     .twin = "gatekeeper",
     .flow = &lb_ordinary_flow,
 };

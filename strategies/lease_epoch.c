@@ -27,15 +27,12 @@ const struct lb_strategy lb_strategy_lease_epoch = {
     .is_lease = true,
     .keeps_fence = true,
     .claims = LB_CLAIMS_LEASE,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_FENCED,
-             .engines = "postgres",
-             .topologies = "async,sync",
-             .faults = "partition",
-             .why = "two primaries at once: the old one grants smaller fences than the new one"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_FENCED,
+         .engines = "postgres",
+         .topologies = "async,sync",
+         .faults = "partition",
+         .why = "two primaries at once: the old one grants smaller fences than the new one"}),
     .twin = "lease-update-safe",
     .flow = &lb_ordinary_flow,
 };

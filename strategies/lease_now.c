@@ -21,15 +21,11 @@ const struct lb_strategy lb_strategy_lease_now = {
     .is_control = true,
     .is_lease = true,
     .claims = LB_CLAIMS_LEASE,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_EXCLUSIVE,
-             .engines = "postgres",
-             .scenario = "blocker",
-             .faults = "blocker",
-             .why = "the end of the lease is computed before the wait for the row"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_EXCLUSIVE,
+                         .engines = "postgres",
+                         .scenario = "blocker",
+                         .faults = "blocker",
+                         .why = "the end of the lease is computed before the wait for the row"}),
     .twin = "lease-update-safe",
     .flow = &lb_ordinary_flow,
 };

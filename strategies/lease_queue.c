@@ -18,20 +18,12 @@ const struct lb_strategy lb_strategy_lease_queue = {
     .name = "lease-queue",
     .summary = "SKIP LOCKED with a visibility timeout, fenced completion",
     .origin = "pgmq; Amazon SQS",
-    .changed =
-        (const char *const[]){"a number that grows with each claim is the fence that completions "
-                              "ask for; pgmq completes by the item's number alone (complete-by-id)",
-                              NULL},
+    .changed = LB_TEXTS("a number that grows with each claim is the fence that completions "
+                        "ask for; pgmq completes by the item's number alone (complete-by-id)"),
     .shape = LB_QUEUE,
     .is_lease = true,
     .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_RECOVERY),
     .twin = "complete-by-id",
-    .options =
-        (const struct lb_option[]){
-            LB_OPTION_RECURRING,
-            LB_OPTION_DONE,
-            LB_OPTION_ENDS,
-            {0},
-        },
+    .options = LB_OPTIONS(LB_OPTION_RECURRING, LB_OPTION_DONE, LB_OPTION_ENDS),
     .flow = &lb_ordinary_flow,
 };

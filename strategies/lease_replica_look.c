@@ -22,13 +22,9 @@ const struct lb_strategy lb_strategy_lease_replica_look = {
     .is_lease = true,
     .needs = LB_CAP_REPLICA,
     .claims = LB_CLAIMS_LEASE,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_EXCLUSIVE,
-             .scenario = "mutex-hot",
-             .why = "the replica does not know the newest grant yet"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_EXCLUSIVE,
+                         .scenario = "mutex-hot",
+                         .why = "the replica does not know the newest grant yet"}),
     .twin = "lease-replica-hint",
     .flow = &lb_ordinary_flow,
 };

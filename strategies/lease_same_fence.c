@@ -15,13 +15,9 @@ const struct lb_strategy lb_strategy_lease_same_fence = {
     .is_control = true,
     .is_lease = true,
     .claims = LB_CLAIMS_LEASE,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_FENCED,
-             .scenario = "mutex-hot",
-             .why = "the fence does not grow with the grants"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_FENCED,
+                         .scenario = "mutex-hot",
+                         .why = "the fence does not grow with the grants"}),
     .twin = "lease-upsert",
     .flow = &lb_ordinary_flow,
 };

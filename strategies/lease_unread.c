@@ -14,15 +14,12 @@ const struct lb_strategy lb_strategy_lease_unread = {
     .is_control = true,
     .is_lease = true,
     .claims = LB_CLAIMS_LOCK | LB_G_BIT(LB_G_FENCED) | LB_G_BIT(LB_G_RECOVERY),
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_RECOVERY,
-             .scenario = "dead-holder",
-             .why = "the row of a dead holder stays taken: its lease is over, but no statement "
-                    "checks this",
-             .faults = "kill"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_RECOVERY,
+         .scenario = "dead-holder",
+         .why = "the row of a dead holder stays taken: its lease is over, but no statement "
+                "checks this",
+         .faults = "kill"}),
     .twin = "lease-upsert",
     .by_hand = "clear the dead owner's name",
     .flow = &lb_ordinary_flow,

@@ -12,11 +12,9 @@ const struct lb_strategy lb_strategy_lease_upsert = {
     .name = "lease-upsert",
     .summary = "lease by upsert with the server's clock, fenced",
     .origin = "ShedLock",
-    .changed =
-        (const char *const[]){
-            "times come from the server's clock, read after any wait, and each grant has a fence "
-            "number; ShedLock uses its clients' clocks by default, and has no fence",
-            NULL},
+    .changed = LB_TEXTS(
+        "times come from the server's clock, read after any wait, and each grant has a fence "
+        "number; ShedLock uses its clients' clocks by default, and has no fence"),
     .shape = LB_LOCK,
     .is_lease = true,
     .claims = LB_CLAIMS_LEASE,

@@ -14,9 +14,8 @@ const struct lb_strategy lb_strategy_lease_version = {
     .name = "lease-version",
     .summary = "steal when the version stood still for one lease period",
     .origin = "pglock; DynamoDB lock client",
-    .changed = (const char *const[]){"the version is read and compared on the server, in one "
-                                     "UPDATE; the table is lockbench's",
-                                     NULL},
+    .changed = LB_TEXTS("the version is read and compared on the server, in one "
+                        "UPDATE; the table is lockbench's"),
     .shape = LB_LOCK,
     .is_lease = true,
     .claims = LB_CLAIMS_LEASE,

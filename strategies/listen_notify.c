@@ -78,26 +78,19 @@ const struct lb_strategy lb_strategy_listen_notify = {
     .name = "listen-notify",
     .summary = "SKIP LOCKED by group, consumers woken by NOTIFY",
     .origin = "\"checking out\" records, SQL Server: Service Broker; PostgreSQL NOTIFY",
-    .changed =
-        (const char *const[]){"Service Broker's queue is a table here, its conversation "
-                              "groups are rows that a claim takes first, and its wake-up is NOTIFY",
-                              "messages of one group are ordered by the group's lock alone; "
-                              "there are no dialogs, and no messages that end them",
-                              NULL},
+    .changed = LB_TEXTS("Service Broker's queue is a table here, its conversation "
+                        "groups are rows that a claim takes first, and its wake-up is NOTIFY",
+                        "messages of one group are ordered by the group's lock alone; "
+                        "there are no dialogs, and no messages that end them"),
     .shape = LB_QUEUE,
     .needs = LB_CAP_LISTEN_NOTIFY | LB_CAP_SKIP_LOCKED,
     .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "skip-locked",
-    .options =
-        (const struct lb_option[]){
-            {.name = "groups",
-             .default_value = "8",
-             .help = "items of one group go to one at a time"},
-            {.name = "wait_ms",
-             .default_value = "100",
-             .help = "how long a consumer that found nothing waits for the bell"},
-            LB_OPTION_RECURRING,
-            {0},
-        },
+    .options = LB_OPTIONS(
+        {.name = "groups", .default_value = "8", .help = "items of one group go to one at a time"},
+        {.name = "wait_ms",
+         .default_value = "100",
+         .help = "how long a consumer that found nothing waits for the bell"},
+        LB_OPTION_RECURRING),
     .flow = &flow,
 };

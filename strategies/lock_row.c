@@ -13,22 +13,17 @@ const struct lb_strategy lb_strategy_lock_row = {
     .name = "lock-row",
     .summary = "insert a row to lock, delete it to release",
     .origin = "\"checking out\" records, SQL Server: a lock table",
-    .changed =
-        (const char *const[]){
-            "a column says who has the row, and the release asks for it: the answer deletes by the "
-            "resource alone",
-            "insert_form=ignore is an addition for engines that can insert without an error", NULL},
+    .changed = LB_TEXTS(
+        "a column says who has the row, and the release asks for it: the answer deletes by the "
+        "resource alone",
+        "insert_form=ignore is an addition for engines that can insert without an error"),
     .shape = LB_LOCK,
     .claims = LB_CLAIMS_LOCK,
     .by_hand = "delete the dead owner's row",
     .twin = "lease-upsert",
-    .options =
-        (const struct lb_option[]){
-            {.name = "insert_form",
-             .default_value = "error",
-             .choices = (const char *const[]){"error", "ignore", NULL},
-             .help = "a duplicate key is an error, or ignored"},
-            {0},
-        },
+    .options = LB_OPTIONS({.name = "insert_form",
+                           .default_value = "error",
+                           .choices = LB_TEXTS("error", "ignore"),
+                           .help = "a duplicate key is an error, or ignored"}),
     .flow = &lb_ordinary_flow,
 };

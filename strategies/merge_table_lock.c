@@ -28,54 +28,45 @@ const struct lb_strategy lb_strategy_merge_table_lock = {
     .name = "merge-table-lock",
     .summary = "MERGE under a table lock: one statement claims and finishes",
     .origin = "article on a queue table with MERGE and TABLOCKX, SQL Server, 2014",
-    .changed =
-        (const char *const[]){
-            "form=published: LOCK TABLE stands for WITH (TABLOCKX) and (TABLOCK), and a read in "
-            "the "
-            "same transaction for OUTPUT; MariaDB and SQLite, which have no MERGE, read one row "
-            "and delete or take it, under the lock",
-            "form=published: a column class; taken_on and token, which no published condition asks "
-            "for; completing reads whether the row is still there, and writes nothing",
-            "other forms: a claim takes free rows only, oldest first, and up to n; completing "
-            "deletes by owner and token; error, free, clear-error, clear-all-errors, reset-all and "
-            "recover are additions",
-            NULL},
+    .changed = LB_TEXTS(
+        "form=published: LOCK TABLE stands for WITH (TABLOCKX) and (TABLOCK), and a read in "
+        "the "
+        "same transaction for OUTPUT; MariaDB and SQLite, which have no MERGE, read one row "
+        "and delete or take it, under the lock",
+        "form=published: a column class; taken_on and token, which no published condition asks "
+        "for; completing reads whether the row is still there, and writes nothing",
+        "other forms: a claim takes free rows only, oldest first, and up to n; completing "
+        "deletes by owner and token; error, free, clear-error, clear-all-errors, reset-all and "
+        "recover are additions"),
     .shape = LB_QUEUE,
     .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_FIFO),
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_NO_LOSS,
-             .options = "form=published",
-             .scenario = "steady",
-             .faults = "kill",
-             .room = "form=published",
-             .why = "the next poll deletes the row that an agent has in hand: a dead agent's row "
-                    "is lost"},
-            {.guarantee = LB_G_FIFO,
-             .engines = "postgres",
-             .options = "form=published",
-             .scenario = "steady",
-             .room = "form=published",
-             .why = "the article's statement takes any row, in no order"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_NO_LOSS,
+         .options = "form=published",
+         .scenario = "steady",
+         .faults = "kill",
+         .room = "form=published",
+         .why = "the next poll deletes the row that an agent has in hand: a dead agent's row "
+                "is lost"},
+        {.guarantee = LB_G_FIFO,
+         .engines = "postgres",
+         .options = "form=published",
+         .scenario = "steady",
+         .room = "form=published",
+         .why = "the article's statement takes any row, in no order"}),
     .twin = "merge-unlocked",
-    .options =
-        (const struct lb_option[]){
-            {.name = "lock_mode",
-             .default_value = "share row exclusive",
-             .choices = (const char *const[]){"share row exclusive", "exclusive",
-                                              "access exclusive", "share", NULL},
-             .help = "mode of the table lock"},
-            {.name = "form",
-             .default_value = "read",
-             .choices = (const char *const[]){"read", "returning", "published", NULL},
-             .help = "how a claim learns what it took; published: the article's statement"},
-            {.name = "done",
-             .default_value = "delete",
-             .choices = (const char *const[]){"delete", "keep", NULL},
-             .help = "what becomes of completed items; reset-all needs keep"},
-            {0},
-        },
+    .options = LB_OPTIONS(
+        {.name = "lock_mode",
+         .default_value = "share row exclusive",
+         .choices = LB_TEXTS("share row exclusive", "exclusive", "access exclusive", "share"),
+         .help = "mode of the table lock"},
+        {.name = "form",
+         .default_value = "read",
+         .choices = LB_TEXTS("read", "returning", "published"),
+         .help = "how a claim learns what it took; published: the article's statement"},
+        {.name = "done",
+         .default_value = "delete",
+         .choices = LB_TEXTS("delete", "keep"),
+         .help = "what becomes of completed items; reset-all needs keep"}),
     .flow = &lb_ordinary_flow,
 };

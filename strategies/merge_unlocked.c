@@ -15,13 +15,9 @@ const struct lb_strategy lb_strategy_merge_unlocked = {
     .is_control = true,
     .needs = LB_CAP_MERGE,
     .claims = LB_CLAIMS_ITEMS,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_NO_DUPLICATE,
-             .engines = "postgres",
-             .why = "the source of the MERGE was read before it waited for the row"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_NO_DUPLICATE,
+                         .engines = "postgres",
+                         .why = "the source of the MERGE was read before it waited for the row"}),
     .twin = "merge-table-lock",
     .flow = &lb_ordinary_flow,
 };

@@ -11,9 +11,8 @@ const struct lb_strategy lb_strategy_move_table = {
     .name = "move-table",
     .summary = "ready rows move to a claimed table",
     .origin = "solid_queue",
-    .changed = (const char *const[]){"two tables and one move; solid_queue's semaphores, "
-                                     "priorities and recurring tasks are left out",
-                                     NULL},
+    .changed = LB_TEXTS("two tables and one move; solid_queue's semaphores, "
+                        "priorities and recurring tasks are left out"),
     .shape = LB_QUEUE,
     .claims = LB_CLAIMS_OWNED_ITEMS,
     .twin = "skip-locked",

@@ -17,13 +17,9 @@ const struct lb_strategy lb_strategy_naive_claim = {
     .shape = LB_QUEUE,
     .is_control = true,
     .claims = LB_CLAIMS_ITEMS,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_NO_DUPLICATE,
-             .engines = "postgres",
-             .why = "a waiter re-checks the outer condition only, and that is the id"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_NO_DUPLICATE,
+                         .engines = "postgres",
+                         .why = "a waiter re-checks the outer condition only, and that is the id"}),
     .twin = "skip-locked",
     .flow = &lb_ordinary_flow,
 };

@@ -45,11 +45,7 @@ const struct lb_strategy lb_strategy_none = {
     .is_capacity_capable = true,
     .no_database = true,
     .claims = LB_G_BIT(LB_G_EXCLUSIVE),
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_EXCLUSIVE, .why = "there is no lock"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_EXCLUSIVE, .why = "there is no lock"}),
     .twin = "pthread-mutex",
     .flow = &flow,
 };

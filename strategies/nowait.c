@@ -32,35 +32,30 @@ const struct lb_strategy lb_strategy_nowait = {
     .name = "nowait",
     .summary = "task list: FOR UPDATE NOWAIT on the first new row, back off when refused",
     .origin = "article on a parallel allocation list, Oracle, 1999",
-    .changed =
-        (const char *const[]){
-            "each try is a transaction of its own; the article's COMMIT at the entry of the "
-            "procedure, which ends whatever its caller had open, is that transaction's start",
-            "the five tries, 1 s apart, after a refusal are the harness's: --tries 5 --poll 1s "
-            "--backoff fixed; a worker that was refused five times gave up, as c_row_locked says",
-            "form=published: rowid is the number of the row; owner, token and since are written, "
-            "and no condition asks for owner and token",
-            "SQLite has no row locks: BEGIN IMMEDIATE is refused instead of the row",
-            "form=safe: oldest first, a second look in the UPDATE, owner and token in completions; "
-            "recover, offset and recurring are additions",
-            NULL},
+    .changed = LB_TEXTS(
+        "each try is a transaction of its own; the article's COMMIT at the entry of the "
+        "procedure, which ends whatever its caller had open, is that transaction's start",
+        "the five tries, 1 s apart, after a refusal are the harness's: --tries 5 --poll 1s "
+        "--backoff fixed; a worker that was refused five times gave up, as c_row_locked says",
+        "form=published: rowid is the number of the row; owner, token and since are written, "
+        "and no condition asks for owner and token",
+        "SQLite has no row locks: BEGIN IMMEDIATE is refused instead of the row",
+        "form=safe: oldest first, a second look in the UPDATE, owner and token in completions; "
+        "recover, offset and recurring are additions"),
     .shape = LB_QUEUE,
     .claims = LB_CLAIMS_OWNED_ITEMS,
-    .options =
-        (const struct lb_option[]){
-            {.name = "form",
-             .default_value = "safe",
-             .choices = (const char *const[]){"safe", "published", NULL},
-             .help = "ordered, and completed by owner and token; or the article's statements"},
-            {.name = "offset",
-             .default_value = "first",
-             .choices = (const char *const[]){"first", "random", NULL},
-             .help = "try the first new row, or one of the first :spread"},
-            {.name = "spread",
-             .default_value = "20",
-             .help = "how many rows offset=random chooses from"},
-            LB_OPTION_RECURRING,
-            {0},
-        },
+    .options = LB_OPTIONS(
+        {.name = "form",
+         .default_value = "safe",
+         .choices = LB_TEXTS("safe", "published"),
+         .help = "ordered, and completed by owner and token; or the article's statements"},
+        {.name = "offset",
+         .default_value = "first",
+         .choices = LB_TEXTS("first", "random"),
+         .help = "try the first new row, or one of the first :spread"},
+        {.name = "spread",
+         .default_value = "20",
+         .help = "how many rows offset=random chooses from"},
+        LB_OPTION_RECURRING),
     .flow = &lb_ordinary_flow,
 };

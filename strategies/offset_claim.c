@@ -15,13 +15,10 @@ const struct lb_strategy lb_strategy_offset_claim = {
     .shape = LB_QUEUE,
     .is_control = true,
     .claims = LB_CLAIMS_OWNED_ITEMS,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_NO_LOSS,
-             .scenario = "give-back",
-             .why = "an item that is given back lies behind the position and is never read again"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_NO_LOSS,
+         .scenario = "give-back",
+         .why = "an item that is given back lies behind the position and is never read again"}),
     .twin = "skip-locked",
     .flow = &lb_ordinary_flow,
 };

@@ -13,12 +13,8 @@ const struct lb_strategy lb_strategy_read_then_write = {
     .shape = LB_LOCK,
     .is_control = true,
     .claims = LB_CLAIMS_LOCK,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_EXCLUSIVE,
-             .why = "two workers read \"free\" before either has written"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_EXCLUSIVE,
+                         .why = "two workers read \"free\" before either has written"}),
     .by_hand = "clear the dead owner's mark",
     .twin = "lease-upsert",
     .flow = &lb_ordinary_flow,

@@ -13,16 +13,12 @@ const struct lb_strategy lb_strategy_release_unowned = {
     .is_control = true,
     .is_lease = true,
     .claims = LB_CLAIMS_LEASE,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_OWNER_RELEASE,
-             .scenario = "overrun",
-             .why = "the release does not ask whose lock it is"},
-            {.guarantee = LB_G_EXCLUSIVE,
-             .scenario = "overrun",
-             .why = "a late release lets a third in beside the successor"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_OWNER_RELEASE,
+                         .scenario = "overrun",
+                         .why = "the release does not ask whose lock it is"},
+                        {.guarantee = LB_G_EXCLUSIVE,
+                         .scenario = "overrun",
+                         .why = "a late release lets a third in beside the successor"}),
     .twin = "lease-upsert",
     .flow = &lb_ordinary_flow,
 };

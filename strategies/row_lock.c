@@ -11,19 +11,14 @@ const struct lb_strategy lb_strategy_row_lock = {
     .name = "row-lock",
     .summary = "FOR UPDATE on the resource's row, held in a transaction",
     .origin = "Quartz, Temporal",
-    .changed =
-        (const char *const[]){"only the form that they share: SELECT ... FOR UPDATE of the lock's "
-                              "row, held; Temporal's check of its range in each write is not in it",
-                              NULL},
+    .changed = LB_TEXTS("only the form that they share: SELECT ... FOR UPDATE of the lock's "
+                        "row, held; Temporal's check of its range in each write is not in it"),
     .shape = LB_LOCK,
     .ends_with_session = true,
     .needs = LB_CAP_ROW_LOCK,
     .claims = LB_CLAIMS_SESSION_LOCK,
     .breaks =
-        (const struct lb_break[]){
-            LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others"),
-            {0},
-        },
+        LB_BREAKS(LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others")),
     .twin = "row-lock-nowait",
     .flow = &lb_ordinary_flow,
 };

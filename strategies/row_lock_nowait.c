@@ -9,18 +9,13 @@ const struct lb_strategy lb_strategy_row_lock_nowait = {
     .name = "row-lock-nowait",
     .summary = "FOR UPDATE NOWAIT with back-off, held in a transaction",
     .origin = "Oracle manuals; widespread",
-    .changed =
-        (const char *const[]){"the back-off is the harness's (--backoff), not the statement's",
-                              NULL},
+    .changed = LB_TEXTS("the back-off is the harness's (--backoff), not the statement's"),
     .shape = LB_LOCK,
     .ends_with_session = true,
     .needs = LB_CAP_NOWAIT,
     .claims = LB_CLAIMS_LOCK | LB_G_BIT(LB_G_RECOVERY),
     .breaks =
-        (const struct lb_break[]){
-            LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others"),
-            {0},
-        },
+        LB_BREAKS(LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others")),
     .twin = "row-lock",
     .flow = &lb_ordinary_flow,
 };

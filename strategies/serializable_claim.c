@@ -9,9 +9,8 @@ const struct lb_strategy lb_strategy_serializable_claim = {
     .name = "serializable-claim",
     .summary = "a plain claim at SERIALIZABLE, retried",
     .origin = "PostgreSQL manual, 13.2.3",
-    .changed = (const char *const[]){"the manual says to repeat a transaction that failed with "
-                                     "40001; the claim is lockbench's",
-                                     NULL},
+    .changed = LB_TEXTS("the manual says to repeat a transaction that failed with "
+                        "40001; the claim is lockbench's"),
     .shape = LB_QUEUE,
     .needs = LB_CAP_SERIALIZABLE_RETRY,
     .claims = LB_CLAIMS_ITEMS,

@@ -32,42 +32,33 @@ const struct lb_strategy lb_strategy_skip_locked = {
     .name = "skip-locked",
     .summary = "SKIP LOCKED, status column with lookup table, oldest first",
     .origin = "\"checking out\" records, SQL Server; pgmq, River, graphile-worker, Oban, pg-boss",
-    .changed =
-        (const char *const[]){
-            "WITH (READPAST, ROWLOCK, UPDLOCK) is FOR UPDATE SKIP LOCKED, TOP 1 is LIMIT, OUTPUT "
-            "is RETURNING; MariaDB numbers the claim and reads it back",
-            "a column class, so that several kinds of items share the table; owner and token, "
-            "which completions ask for: the answer completes by the record's number alone "
-            "(complete-by-id)",
-            "a status Complete, and with recurring=yes a condition on the time: the answer has one "
-            "status for completed and pending records, and no period",
-            "form=eq, any and in are others' ways to say the same", NULL},
+    .changed = LB_TEXTS(
+        "WITH (READPAST, ROWLOCK, UPDLOCK) is FOR UPDATE SKIP LOCKED, TOP 1 is LIMIT, OUTPUT "
+        "is RETURNING; MariaDB numbers the claim and reads it back",
+        "a column class, so that several kinds of items share the table; owner and token, "
+        "which completions ask for: the answer completes by the record's number alone "
+        "(complete-by-id)",
+        "a status Complete, and with recurring=yes a condition on the time: the answer has one "
+        "status for completed and pending records, and no period",
+        "form=eq, any and in are others' ways to say the same"),
     .shape = LB_QUEUE,
     .claims = LB_CLAIMS_OWNED_ITEMS,
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_BOUNDED_CLAIM,
-             .engines = "postgres",
-             .scenario = "overclaim",
-             .why =
-                 "the sub-select is run again for each row of the outer table: LIMIT 1 marks many",
-             .options = "form=in"},
-            {0},
-        },
+    .breaks = LB_BREAKS(
+        {.guarantee = LB_G_BOUNDED_CLAIM,
+         .engines = "postgres",
+         .scenario = "overclaim",
+         .why = "the sub-select is run again for each row of the outer table: LIMIT 1 marks many",
+         .options = "form=in"}),
     .twin = "naive-claim",
     .options =
-        (const struct lb_option[]){
-            {.name = "form",
-             .default_value = "cte",
-             .choices = (const char *const[]){"cte", "eq", "any", "in", "update", NULL},
-             .help = "how the sub-select is tied to the UPDATE"},
-            LB_OPTION_RECURRING,
-            LB_OPTION_DONE,
-            {.name = "ends",
-             .default_value = "each",
-             .choices = (const char *const[]){"each", "batch", NULL},
-             .help = "items of a claim are ended one by one, or all by one statement"},
-            {0},
-        },
+        LB_OPTIONS({.name = "form",
+                    .default_value = "cte",
+                    .choices = LB_TEXTS("cte", "eq", "any", "in", "update"),
+                    .help = "how the sub-select is tied to the UPDATE"},
+                   LB_OPTION_RECURRING, LB_OPTION_DONE,
+                   {.name = "ends",
+                    .default_value = "each",
+                    .choices = LB_TEXTS("each", "batch"),
+                    .help = "items of a claim are ended one by one, or all by one statement"}),
     .flow = &lb_ordinary_flow,
 };

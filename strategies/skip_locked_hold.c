@@ -15,21 +15,16 @@ const struct lb_strategy lb_strategy_skip_locked_hold = {
     .name = "skip-locked-hold",
     .summary = "SKIP LOCKED, held in the transaction until the item is done",
     .origin = "gue, neoq",
-    .changed = (const char *const[]){"only the form that they share: the claim's transaction stays "
-                                     "open until the item is done; the table is lockbench's",
-                                     NULL},
+    .changed = LB_TEXTS("only the form that they share: the claim's transaction stays "
+                        "open until the item is done; the table is lockbench's"),
     .shape = LB_QUEUE,
     .needs = LB_CAP_SKIP_LOCKED,
     .claims = LB_CLAIMS_OWNED_ITEMS | LB_G_BIT(LB_G_RECOVERY),
     .twin = "skip-locked",
-    .breaks =
-        (const struct lb_break[]){
-            {.guarantee = LB_G_NO_DUPLICATE,
-             .engines = "mariadb",
-             .topologies = "galera",
-             .scenario = "drain",
-             .why = "a Galera node does not know the row locks of the others"},
-            {0},
-        },
+    .breaks = LB_BREAKS({.guarantee = LB_G_NO_DUPLICATE,
+                         .engines = "mariadb",
+                         .topologies = "galera",
+                         .scenario = "drain",
+                         .why = "a Galera node does not know the row locks of the others"}),
     .flow = &lb_ordinary_flow,
 };

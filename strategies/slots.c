@@ -16,10 +16,7 @@ const struct lb_strategy lb_strategy_slots = {
     .is_capacity_capable = true,
     .claims = LB_CLAIMS_LOCK,
     .breaks =
-        (const struct lb_break[]){
-            LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others"),
-            {0},
-        },
+        LB_BREAKS(LB_BREAKS_ON_GALERA("a Galera node does not know the row locks of the others")),
     .twin = "count-gate",
     .flow = &lb_ordinary_flow,
 };

@@ -272,6 +272,11 @@ enum {
     LB_CLAIMS_OWNED_ITEMS = LB_CLAIMS_ITEMS | LB_G_BIT(LB_G_OWNER_RELEASE)
 };
 
+/* Lists of a descriptor, with what ends them. */
+#define LB_BREAKS(...)  ((const struct lb_break[]){__VA_ARGS__, {0}})
+#define LB_OPTIONS(...) ((const struct lb_option[]){__VA_ARGS__, {0}})
+#define LB_TEXTS(...)   ((const char *const[]){__VA_ARGS__, NULL})
+
 /* Rows that several descriptors have. */
 #define LB_BREAKS_ON_GALERA(reason)                                                                \
     {                                                                                              \
@@ -280,26 +285,22 @@ enum {
     }
 #define LB_OPTION_RECURRING                                                                        \
     {                                                                                              \
-        .name = "recurring", .default_value = "no",                                                \
-        .choices = (const char *const[]){"no", "yes", NULL},                                       \
+        .name = "recurring", .default_value = "no", .choices = LB_TEXTS("no", "yes"),              \
         .help = "complete items are due again after the scenario's period"                         \
     }
 #define LB_OPTION_DONE                                                                             \
     {                                                                                              \
-        .name = "done", .default_value = "keep",                                                   \
-        .choices = (const char *const[]){"keep", "delete", NULL},                                  \
+        .name = "done", .default_value = "keep", .choices = LB_TEXTS("keep", "delete"),            \
         .help = "what becomes of completed items; reset-all and recurring=yes need keep"           \
     }
 #define LB_OPTION_ENDS                                                                             \
     {                                                                                              \
-        .name = "ends", .default_value = "each",                                                   \
-        .choices = (const char *const[]){"each", "batch", NULL},                                   \
+        .name = "ends", .default_value = "each", .choices = LB_TEXTS("each", "batch"),             \
         .help = "items of a claim are ended, and renewed, one by one, or all by one statement"     \
     }
 #define LB_OPTION_WAIT                                                                             \
     {                                                                                              \
-        .name = "wait", .default_value = "block",                                                  \
-        .choices = (const char *const[]){"block", "try", NULL},                                    \
+        .name = "wait", .default_value = "block", .choices = LB_TEXTS("block", "try"),             \
         .help = "wait in the server's queue, or ask and poll"                                      \
     }
 

@@ -11,21 +11,16 @@ const struct lb_strategy lb_strategy_table_lock = {
     .name = "table-lock",
     .summary = "LOCK TABLE held in a transaction",
     .origin = "\"checking out\" records, SQL Server: TABLOCKX",
-    .changed = (const char *const[]){"an empty table is locked beside the records; the answer puts "
-                                     "TABLOCKX on their own table",
-                                     NULL},
+    .changed = LB_TEXTS("an empty table is locked beside the records; the answer puts "
+                        "TABLOCKX on their own table"),
     .shape = LB_LOCK,
     .ends_with_session = true,
     .claims = LB_CLAIMS_SESSION_LOCK,
     .twin = "row-lock",
     .options =
-        (const struct lb_option[]){
-            {.name = "lock_mode",
-             .default_value = "access exclusive",
-             .choices = (const char *const[]){"access exclusive", "exclusive",
-                                              "share row exclusive", NULL},
-             .help = "mode of the table lock"},
-            {0},
-        },
+        LB_OPTIONS({.name = "lock_mode",
+                    .default_value = "access exclusive",
+                    .choices = LB_TEXTS("access exclusive", "exclusive", "share row exclusive"),
+                    .help = "mode of the table lock"}),
     .flow = &lb_ordinary_flow,
 };

@@ -11,9 +11,8 @@ const struct lb_strategy lb_strategy_unique_mutex = {
     .name = "unique-mutex",
     .summary = "partial unique index over running rows",
     .origin = "procrastinate, kine",
-    .changed = (const char *const[]){"only the form that they share: a unique index over the rows "
-                                     "in hand; the table is lockbench's",
-                                     NULL},
+    .changed = LB_TEXTS("only the form that they share: a unique index over the rows "
+                        "in hand; the table is lockbench's"),
     .shape = LB_LOCK,
     .claims = LB_CLAIMS_LOCK,
     .by_hand = "end the dead owner's row",

@@ -24,7 +24,7 @@ for my $name (@names) {
     ok(-e $path, "$name has its file") or next;
     my $code = slurp($path);
     like($code, qr/^const struct lb_strategy lb_strategy_\w+ = \{\n    \.name = "\Q$name\E",\n/m, "$name: which says its name");
-    ok($code =~ /^    \.changed =\s+(?:lb_no_changes,$|\(const char \*const\[\]\)\{)/m,
+    ok($code =~ /^    \.changed =\s+(?:lb_no_changes,$|LB_TEXTS\()/m,
         "$name: which says what of its source was changed, even if nothing was");
     my $needs_sql = $code !~ /\.no_database = true/;
     is(scalar(@{[glob "$source/sql/$name/*.sql"]}) > 0 ? 1 : 0, $needs_sql ? 1 : 0, "$name has its statements, if it needs any");
