@@ -4,7 +4,6 @@
 #include "memory.h"
 #include "nearest.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@
 
 static const struct {
     const char *name;
-    int shape; /* -1: both */
+    enum lb_shape shape;
     bool required;
     enum lb_section_name section;
 } operations[] = {
@@ -74,16 +73,14 @@ static int check_keys(struct lb_guest *guest, struct lb_error *err)
     {
         struct lb_nearest nearest;
         char text[128], what[200];
-        bool known = false;
+        if (lb_is_one_of(key, keys))
+            continue;
         lb_nearest_init(&nearest, key);
-        for (size_t i = 0; keys[i] != NULL; i++) {
+        for (size_t i = 0; keys[i] != NULL; i++)
             lb_nearest_offer(&nearest, keys[i]);
-            known |= strcmp(keys[i], key) == 0;
-        }
         snprintf(what, sizeof what, "unknown key \"%.40s\"%s", key,
                  lb_nearest_text(&nearest, text, sizeof text));
-        if (!known)
-            return wrong(guest, err, what, NULL);
+        return wrong(guest, err, what, NULL);
     }
     if (json_integer_value(json_object_get(guest->hello, "hello")) != 1)
         return wrong(guest, err, "\"hello\" must be 1, the protocol's version", NULL);
@@ -175,16 +172,20 @@ static bool has_operation(const struct lb_guest *guest, const char *name)
     return false;
 }
 
+/* The bit of an operation that its shape can have; 0: there is none of this name. */
+static unsigned bit_of(const struct lb_guest *guest, const char *name)
+{
+    for (size_t o = 0; o < OPERATIONS && name != NULL; o++)
+        if (operations[o].shape == guest->strategy.shape && strcmp(operations[o].name, name) == 0)
+            return 1u << operations[o].section;
+    return 0;
+}
+
 /* The operations that take all items of a claim at once. */
 static int read_batches(struct lb_guest *guest, struct lb_error *err)
 {
-    static const struct {
-        const char *name;
-        enum lb_section_name section;
-    } batched[] = {{"complete", LB_S_COMPLETE},
-                   {"error", LB_S_ERROR},
-                   {"free", LB_S_FREE},
-                   {"renew", LB_S_RENEW}};
+    static const unsigned batched =
+        1u << LB_S_COMPLETE | 1u << LB_S_ERROR | 1u << LB_S_FREE | 1u << LB_S_RENEW;
     const json_t *list = json_object_get(guest->hello, "batches");
     size_t i;
     json_t *value;
@@ -198,10 +199,7 @@ static int read_batches(struct lb_guest *guest, struct lb_error *err)
     json_array_foreach(list, i, value)
     {
         const char *name = json_string_value(value);
-        unsigned bit = 0;
-        for (size_t b = 0; b < sizeof batched / sizeof batched[0] && name != NULL; b++)
-            if (strcmp(batched[b].name, name) == 0)
-                bit = 1u << batched[b].section;
+        unsigned bit = bit_of(guest, name) & batched;
         bool does = bit == 1u << LB_S_COMPLETE || (name != NULL && has_operation(guest, name));
         if (bit == 0 || !does)
             return wrong(guest, err, "\"batches\": no operation of it that ends or renews an item:",
@@ -238,7 +236,7 @@ static int read_operations(struct lb_guest *guest, struct lb_error *err)
     json_t *value;
     guest->strategy.flow = &lb_guest_flow;
     for (size_t o = 0; o < OPERATIONS; o++) {
-        bool ours = operations[o].shape == (int)guest->strategy.shape;
+        bool ours = operations[o].shape == guest->strategy.shape;
         if (ours && operations[o].required && list != NULL &&
             !has_operation(guest, operations[o].name))
             return wrong(guest, err, "\"operations\" lacks", operations[o].name);
@@ -248,11 +246,7 @@ static int read_operations(struct lb_guest *guest, struct lb_error *err)
     json_array_foreach(list, i, value)
     {
         const char *name = json_string_value(value);
-        bool known = false;
-        for (size_t o = 0; o < OPERATIONS && name != NULL; o++)
-            known |= operations[o].shape == (int)guest->strategy.shape &&
-                     strcmp(operations[o].name, name) == 0;
-        if (!known)
+        if (bit_of(guest, name) == 0)
             return wrong(guest, err,
                          "\"operations\": no operation of its shape:", name != NULL ? name : "");
     }

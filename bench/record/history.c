@@ -159,16 +159,6 @@ int lb_history_set_meta(struct lb_history *history, const char *text, struct lb_
     return 0;
 }
 
-int lb_history_failure(const struct lb_history *history, struct lb_error *err)
-{
-    /* Relaxed: callers have joined the writers; the value stands alone. */
-    int failure = atomic_load_explicit(&history->header->failure, memory_order_relaxed);
-    if (failure == 0)
-        return 0;
-    return lb_fail(err, LB_E_ENV, "%s: no space for more events, the history is incomplete: %s",
-                   history->name, strerror(failure));
-}
-
 /* Returns space that was reserved behind the end and not used. If it stays, as after a kill, it
  * takes space and does no other harm. */
 static void give_back_rest(int fd)

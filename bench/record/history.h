@@ -153,9 +153,7 @@ int lb_history_create(const char *path, struct lb_history **ret_history, struct 
 /* Sets the facts that a reader needs to judge it: lines of "key=value" (see check_meta in
  * bench/check). May be set again until the close; cut at LB_META_BYTES. */
 int lb_history_set_meta(struct lb_history *history, const char *text, struct lb_error *err);
-/* Did any writer, of this process or a forked one, fail to get a chunk? 0, or the code with a
- * message: the history is incomplete. */
-int lb_history_failure(const struct lb_history *history, struct lb_error *err);
+
 /* --- a record of which a part goes while it is written --- */
 
 enum lb_chunk_state {
@@ -207,8 +205,8 @@ void lb_log_in_memory(struct lb_log *log, uint32_t number, struct lb_event *even
 /* Makes room for the first events; else the first append does, in whose time it falls. Failures are
  * those of the next append. */
 void lb_log_start(struct lb_log *log);
-/* Private to lb_log_append: room for more. 0 or an error, which is log->failed and, with its
- * message, lb_history_failure. */
+/* Private to lb_log_append: room for more. 0 or an error, which is log->failed; readers of
+ * the file see that it is truncated. */
 int lb_log_grow(struct lb_log *log);
 
 /* Appends one event; type is given apart because it is stored last. Returns 0, or log->failed. */
