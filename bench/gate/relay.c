@@ -94,6 +94,15 @@ static int fail_listen(struct lb_error *err)
     return lb_fail(err, LB_E_ENV, "the gate cannot listen: %s", strerror(errno));
 }
 
+/* false: with errno. */
+static bool listen_at(struct lb_relay *relay, const void *address, socklen_t size)
+{
+    const struct sockaddr *at = address;
+    relay->listener = socket(at->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return relay->listener >= 0 && bind(relay->listener, at, size) == 0 &&
+           listen(relay->listener, LINKS) == 0;
+}
+
 static int listen_local(struct lb_relay *relay, struct lb_error *err)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -101,10 +110,7 @@ static int listen_local(struct lb_relay *relay, struct lb_error *err)
         return fail_listen(err);
     snprintf(address.sun_path, sizeof address.sun_path, "%s/.s.PGSQL.%s", relay->folder.path,
              relay->server.port);
-    relay->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (relay->listener < 0 ||
-        bind(relay->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(relay->listener, LINKS) != 0)
+    if (!listen_at(relay, &address, sizeof address))
         return fail_listen(err);
     snprintf(relay->own.socket, sizeof relay->own.socket, "%s", relay->folder.path);
     return 0;
@@ -114,10 +120,7 @@ static int listen_near(struct lb_relay *relay, struct lb_error *err)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t size = sizeof address;
-    relay->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (relay->listener < 0 ||
-        bind(relay->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(relay->listener, LINKS) != 0 ||
+    if (!listen_at(relay, &address, sizeof address) ||
         getsockname(relay->listener, (struct sockaddr *)&address, &size) != 0)
         return fail_listen(err);
     snprintf(relay->own.host, sizeof relay->own.host, "127.0.0.1");

@@ -28,16 +28,17 @@ static void close_side(struct lb_relay_side *side)
     *side = (struct lb_relay_side){.fd = -1};
 }
 
-static bool watch(int epoll, struct lb_relay_link *link, int fd)
+/* operation: EPOLL_CTL_ADD or EPOLL_CTL_MOD. */
+static bool watch(int epoll, int operation, int fd, uint32_t events, struct lb_relay_link *link)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = link};
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+    struct epoll_event event = {.events = events | EPOLLET, .data.ptr = link};
+    return epoll_ctl(epoll, operation, fd, &event) == 0;
 }
 
 struct lb_relay_link *lb_link_new(int fd, uint32_t number, int epoll)
 {
     struct lb_relay_link *link = lb_calloc(1, sizeof *link);
-    if (!watch(epoll, link, fd)) {
+    if (!watch(epoll, EPOLL_CTL_ADD, fd, EPOLLIN | EPOLLRDHUP, link)) {
         close(fd);
         free(link);
         return NULL;
@@ -103,14 +104,13 @@ static void refuse(struct lb_relay_link *link)
 /* The server is connected. Events requested earlier may have been reported with it. */
 static bool begin_serving(struct lb_relay_link *link, const struct lb_link_frame *frame)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP | EPOLLET, .data.ptr = link};
     int fd = link->server.fd, on = 1;
     if (link->address != NULL)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     link->server = (struct lb_relay_side){
         .fd = fd, .epoll = frame->epoll, .can_read = true, .can_write = true};
-    return epoll_ctl(frame->epoll, link->is_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) ==
-           0;
+    return watch(frame->epoll, link->is_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd,
+                 EPOLLIN | EPOLLRDHUP, link);
 }
 
 /* The next address, or none is left. */
@@ -135,9 +135,8 @@ static void advance_connecting(struct lb_relay_link *link, const struct lb_link_
             return;
         }
         if (error == EINPROGRESS) {
-            struct epoll_event event = {.events = EPOLLOUT | EPOLLET, .data.ptr = link};
             link->is_watched = link->is_watched ||
-                               epoll_ctl(frame->epoll, EPOLL_CTL_ADD, link->server.fd, &event) == 0;
+                               watch(frame->epoll, EPOLL_CTL_ADD, link->server.fd, EPOLLOUT, link);
             return;
         }
         link->is_connecting = error != 0;
@@ -182,10 +181,8 @@ static bool read_side(struct lb_relay_side *side, struct lb_relay_buffer *buffer
  * that reads all the time would wake the relay each time. */
 static void stop_writing(struct lb_relay_link *link, struct lb_relay_side *side)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-                                .data.ptr = link};
     side->can_write = false;
-    epoll_ctl(side->epoll, EPOLL_CTL_MOD, side->fd, &event);
+    watch(side->epoll, EPOLL_CTL_MOD, side->fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP, link);
 }
 
 /* The first n bytes. true: some were written. */

@@ -13,12 +13,8 @@ void lb_coarse_add(const struct lb_coarse *coarse, uint64_t sums[LB_COARSE_BUCKE
 /* The middle of a bucket. */
 static uint64_t middle(size_t index)
 {
-    const size_t step = (size_t)1 << LB_COARSE_BITS;
-    if (index < 2 * step)
-        return index;
-    size_t shift = (index >> LB_COARSE_BITS) - 1;
-    uint64_t low = (uint64_t)(index - (shift << LB_COARSE_BITS)) << shift;
-    return low + (UINT64_C(1) << shift) / 2;
+    return lb_bucket_low(index, LB_COARSE_BITS) +
+           (UINT64_C(1) << lb_bucket_shift(index, LB_COARSE_BITS)) / 2;
 }
 
 uint64_t lb_coarse_quantile(const uint64_t later[LB_COARSE_BUCKETS],

@@ -7,8 +7,9 @@
 #ifndef LB_COARSE_H
 #define LB_COARSE_H
 
+#include "histogram.h"
+
 #include <stdatomic.h>
-#include <stdint.h>
 
 enum { LB_COARSE_BITS = 3, LB_COARSE_BUCKETS = (44 - LB_COARSE_BITS) << LB_COARSE_BITS };
 
@@ -18,11 +19,7 @@ struct lb_coarse {
 
 static inline void lb_coarse_record(struct lb_coarse *coarse, uint64_t ns)
 {
-    uint64_t index = ns;
-    if (ns >= (1u << LB_COARSE_BITS)) {
-        unsigned shift = 63u - (unsigned)__builtin_clzll(ns) - LB_COARSE_BITS;
-        index = ((uint64_t)shift << LB_COARSE_BITS) + (ns >> shift);
-    }
+    size_t index = lb_bucket_of(ns, LB_COARSE_BITS);
     if (index >= LB_COARSE_BUCKETS)
         index = LB_COARSE_BUCKETS - 1;
     /* Not an atomic addition: there is one writer. Relaxed: a reader may be late by some. */

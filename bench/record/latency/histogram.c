@@ -41,20 +41,12 @@ void lb_histogram_add(struct lb_histogram *into, const struct lb_histogram *from
 
 uint64_t lb_histogram_low(size_t index)
 {
-    if (index < (1u << LB_HISTOGRAM_BITS))
-        return index;
-    /* Inverse of lb_histogram_index: there, index = shift * 256 + mantissa, mantissa in [256,512).
-     */
-    size_t shift = (index >> LB_HISTOGRAM_BITS) - 1;
-    return (uint64_t)(index - (shift << LB_HISTOGRAM_BITS)) << shift;
+    return lb_bucket_low(index, LB_HISTOGRAM_BITS);
 }
 
 uint64_t lb_histogram_high(size_t index)
 {
-    if (index < (1u << LB_HISTOGRAM_BITS))
-        return index;
-    size_t shift = (index >> LB_HISTOGRAM_BITS) - 1;
-    return lb_histogram_low(index) + (UINT64_C(1) << shift) - 1;
+    return lb_histogram_low(index) + (UINT64_C(1) << lb_bucket_shift(index, LB_HISTOGRAM_BITS)) - 1;
 }
 
 /* ceil(q * count), at least 1. In long double, with 64 bits of mantissa, which hold every count;

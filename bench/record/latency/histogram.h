@@ -34,13 +34,34 @@ struct lb_histogram *lb_histogram_new(void);
 void lb_histogram_free(struct lb_histogram *histogram);
 void lb_histogram_reset(struct lb_histogram *histogram);
 
+/* The bucket of a value where each power of two has 1 << bits of them; below, each value has one.
+ */
+static inline size_t lb_bucket_of(uint64_t value, unsigned bits)
+{
+    if (value < (1u << bits))
+        return (size_t)value;
+    unsigned shift = 63u - (unsigned)__builtin_clzll(value) - bits;
+    /* With 8 bits value >> shift lies in [256, 512): the power's number times 256, plus the
+     * position in it. */
+    return ((size_t)shift << bits) + (size_t)(value >> shift);
+}
+
+/* Such a bucket has 1 << shift values, ... */
+static inline size_t lb_bucket_shift(size_t index, unsigned bits)
+{
+    return index >> bits > 0 ? (index >> bits) - 1 : 0;
+}
+
+/* ... from this one on. */
+static inline uint64_t lb_bucket_low(size_t index, unsigned bits)
+{
+    size_t shift = lb_bucket_shift(index, bits);
+    return (uint64_t)(index - (shift << bits)) << shift;
+}
+
 static inline size_t lb_histogram_index(uint64_t ns)
 {
-    if (ns < (1u << LB_HISTOGRAM_BITS))
-        return (size_t)ns;
-    unsigned shift = 63u - (unsigned)__builtin_clzll(ns) - LB_HISTOGRAM_BITS;
-    /* ns >> shift lies in [256, 512): the power's number times 256, plus the position in it. */
-    return ((size_t)shift << LB_HISTOGRAM_BITS) + (size_t)(ns >> shift);
+    return lb_bucket_of(ns, LB_HISTOGRAM_BITS);
 }
 
 static inline void lb_histogram_record(struct lb_histogram *histogram, uint64_t ns)
