@@ -658,7 +658,7 @@ static void operations_have_names(void **state)
         assert_int_equal(lb_op_parse(lb_op_name(op)), op);
         n++;
     }
-    assert_int_equal(n, 27);
+    assert_int_equal(n, 28);
     assert_int_equal(lb_op_parse("acquire"), LB_OP_ACQUIRE);
     assert_int_equal(lb_op_parse("nothing"), -1);
     assert_string_equal(lb_event_type_name(LB_EV_INFO), "info");

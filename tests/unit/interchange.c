@@ -423,8 +423,8 @@ static void random_history(struct lb_random *random, bool queue, struct lb_histo
             if (i == n && log > 0 && lb_random_below(random, 3) == 0)
                 break; /* never ends */
             while (lb_random_below(random, 4) == 0) {
-                static const uint8_t notes[] = {LB_OP_ITEM,        LB_OP_FAULT,  LB_OP_DEATH,
-                                                LB_OP_SESSION_END, LB_OP_WARM,   LB_OP_STALL,
+                static const uint8_t notes[] = {LB_OP_ITEM,        LB_OP_FAULT,   LB_OP_DEATH,
+                                                LB_OP_SESSION_END, LB_OP_WARM,    LB_OP_STALL,
                                                 LB_OP_WAITED,      LB_OP_RESTART, LB_OP_CLOCK};
                 struct lb_event note = e;
                 note.type = LB_EV_NOTE;
