@@ -62,9 +62,9 @@ bool lb_strategy_refuses(const struct lb_strategy_plan *plan, int answer)
 const char *lb_setting_of(const struct lb_setting *settings, size_t n, const char *name,
                           const char *by_default)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(settings[i].name, name) == 0)
-            return settings[i].value;
+    while (n-- > 0)
+        if (strcmp(settings[n].name, name) == 0)
+            return settings[n].value;
     return by_default;
 }
 

@@ -361,7 +361,7 @@ void lb_strategy_of_file(const struct lb_file *file, struct lb_strategy *ret_str
  * strategy names it among its operations. */
 bool lb_strategy_has(const struct lb_strategy_plan *plan, enum lb_section_name name);
 
-/* The value of a setting, or else its default. */
+/* The value of a setting, of several with its name the last; or else its default. */
 const char *lb_setting_of(const struct lb_setting *settings, size_t n, const char *name,
                           const char *by_default);
 

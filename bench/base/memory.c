@@ -11,8 +11,8 @@ enum { STATUS = 3 }; /* the environment's, as main.c has it */
 void lb_memory_exhausted(size_t bytes)
 {
     char text[120];
-    int n = snprintf(text, sizeof text, "lockbench: out of memory: %zu bytes more were asked for\n",
-                     bytes);
+    int n =
+        snprintf(text, sizeof text, "lockbench: out of memory: cannot allocate %zu bytes\n", bytes);
     (void)!write(STDERR_FILENO, text, (size_t)n);
     _exit(STATUS);
 }

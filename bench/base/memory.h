@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* One line on stderr, then exit status 3. Nothing is cleaned up, as after SIGKILL. bytes: as many
- * as were asked for. */
+/* One line on stderr, then exit status 3. Nothing is cleaned up, as after SIGKILL. bytes: the
+ * size of the allocation. */
 _Noreturn void lb_memory_exhausted(size_t bytes);
 
 /* The owner frees what these return with free(). n * size may overflow: that is out of memory. */

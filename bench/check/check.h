@@ -158,8 +158,8 @@ struct lb_clock_set {
 };
 
 enum { LB_CLOCK_SET_TEXT = 160 };
-/* "this machine's clock was set 400 ms ahead, as was seen at 1.52 s: what came after may be due to
- * that", into buf of LB_CLOCK_SET_TEXT bytes; times count from start_ns. */
+/* "this machine's clock was set 400 ms ahead, seen at 1.52 s: later violations may be due to it",
+ * into buf of LB_CLOCK_SET_TEXT bytes; times count from start_ns. */
 const char *lb_clock_set_text(const struct lb_clock_set *set, uint64_t start_ns, char *buf);
 
 /* Measurements besides the guarantees. */
@@ -181,6 +181,8 @@ struct lb_measures {
     /* Holds, or items in hand, of dead workers; those that were granted again, and the time until
      * then; items that no worker had again when the queue was drained. */
     uint64_t n_deaths, n_recovered, n_stuck;
+    uint64_t n_deaths_beside; /* of holders beside whom others may hold: no grant shows that their
+                                 holds were recovered */
     uint64_t p50_recovery_ns, p95_recovery_ns, max_recovery_ns;
     /* All workers stood still, for a reason outside the protocol: not part of recoveries. */
     uint64_t n_stalls, stalled_ns;

@@ -2,8 +2,8 @@
  *
  * A clock that is set ends leases, limits, windows and delays early or late, with the right
  * protocol. Which of its times a protocol compares with which clock is not in the history. So the
- * history until then is judged by itself: what it violates is violated. Any other violation may be
- * due to the clock.
+ * history until then is judged by itself, and its violations stand. Any other violation may be due
+ * to the clock.
  */
 #include "judges.h"
 
@@ -78,7 +78,7 @@ const char *lb_clock_set_text(const struct lb_clock_set *set, uint64_t start_ns,
 {
     char how_far[32], at[32];
     snprintf(buf, LB_CLOCK_SET_TEXT,
-             "%s clock was set %s %s, as was seen at %s: what came after may be due to that",
+             "%s clock was set %s %s, seen at %s: later violations may be due to it",
              (set->how & LB_CLOCK_SERVER) != 0 ? "the server's" : "this machine's",
              lb_format_ns(set->ms * UINT64_C(1000000), how_far, sizeof how_far),
              (set->how & LB_CLOCK_BACK) != 0 ? "back" : "ahead",
@@ -95,7 +95,7 @@ static void doubt(struct lb_finding *finding, const char *reason)
     snprintf(finding->reason, sizeof finding->reason, "%s", reason);
 }
 
-/* A guarantee that is violated only by what came after a clock was set is not tested. */
+/* A guarantee that was violated only after a clock was set is not tested. */
 static int doubt_clock(const struct lb_history_view *history, const struct lb_model *model,
                        struct lb_judgement *judgement, struct lb_error *err)
 {

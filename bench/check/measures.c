@@ -145,8 +145,10 @@ static void collect_deaths(struct lb_case *c, struct lb_array *deaths)
             (alone && was_passed_on(c, open[i])))
             continue;
         c->out->measures.n_deaths++;
-        if (!alone)
-            continue; /* others go on beside the dead: the next grant says nothing */
+        if (!alone) { /* others go on beside the dead: the next grant says nothing */
+            c->out->measures.n_deaths_beside++;
+            continue;
+        }
         struct death *death = lb_array_push(deaths, sizeof *death);
         *death =
             (struct death){.at = c->logs[hold->log].death_ns, .hold = open[i], .next = LB_NONE};

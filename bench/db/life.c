@@ -129,7 +129,7 @@ int lb_life_begin(struct lb_life *life, lb_life_renew_fn *renew, void *arg, stru
         return 0;
     pthread_cond_destroy(&life->change);
     pthread_mutex_destroy(&life->lock);
-    return lb_fail(err, LB_E_MEMORY, "cannot start a thread: %s", strerror(r));
+    return lb_fail(err, LB_E_ENV, "cannot start a thread: %s", strerror(r));
 }
 
 void lb_life_end(struct lb_life *life)

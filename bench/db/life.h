@@ -58,7 +58,7 @@ struct lb_life {
     struct lb_error why; /* it is lost */
 };
 
-/* The session was opened and the first entry made. LB_E_MEMORY. */
+/* The session was opened and the first entry made. 0 or LB_E_ENV. */
 int lb_life_begin(struct lb_life *life, lb_life_renew_fn *renew, void *arg, struct lb_error *err);
 /* The thread ends; the session is the caller's again. Of one that never began, too. */
 void lb_life_end(struct lb_life *life);

@@ -57,7 +57,7 @@ struct lb_mapped_file {
     const char *name;    /* for messages */
     enum lb_mapped kind;
     unsigned threads;                 /* 2 check the chunks in half the time */
-    const struct lb_carried *carried; /* what was taken out, by log; their events are borrowed */
+    const struct lb_carried *carried; /* events that were taken out, by log; borrowed */
     size_t n_carried;
 };
 

@@ -61,6 +61,7 @@ struct lb_measures lb_cell_measures(const struct lb_cell *cell)
         const struct lb_measures *m = &cell->runs[i]->judgement.measures;
         sum.n_deaths += m->n_deaths;
         sum.n_recovered += m->n_recovered;
+        sum.n_deaths_beside += m->n_deaths_beside;
         sum.n_stuck += m->n_stuck;
         sum.p50_recovery_ns = lb_max_u64(sum.p50_recovery_ns, m->p50_recovery_ns);
         sum.p95_recovery_ns = lb_max_u64(sum.p95_recovery_ns, m->p95_recovery_ns);

@@ -120,6 +120,17 @@ static void what_needs_statements_has_them(void **state)
     }
 }
 
+static void the_last_setting_counts(void **state)
+{
+    (void)state;
+    const struct lb_setting settings[] = {{.name = "form", .value = "in"},
+                                          {.name = "times", .value = "1"},
+                                          {.name = "form", .value = "cte"}};
+    assert_string_equal(lb_setting_of(settings, 3, "form", "default"), "cte");
+    assert_string_equal(lb_setting_of(settings, 2, "form", "default"), "in");
+    assert_string_equal(lb_setting_of(settings, 3, "none", "default"), "default");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -128,6 +139,7 @@ int main(void)
         cmocka_unit_test(breaks_are_of_what_is_claimed),
         cmocka_unit_test(statements_are_right_for_every_choice),
         cmocka_unit_test(what_needs_statements_has_them),
+        cmocka_unit_test(the_last_setting_counts),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,8 +62,8 @@ static int write_file(const char *path, const struct lb_recording *recording,
     return lb_output_close(&output, rc, err);
 }
 
-/* As lint does: is it a strategy file? Facts that verdicts depend on, and that it does not state,
- * are asked for. */
+/* As lint does: is it a strategy file? Asks for facts that verdicts depend on and that the file
+ * does not state. */
 static int check_result(const char *path, struct lb_error *err)
 {
     struct lb_file *file = NULL;

@@ -136,7 +136,7 @@ static bool is_limit(const struct lb_mutant *mutant)
            compares && !compares_times(mutant);
 }
 
-/* What explorations may have, as bits. */
+/* Kinds of explorations, as bits. */
 enum sort { ANY = 1, BATCH = 2, RESOURCES = 4, OTHERS = 8, PERIOD = 16, SKEW = 32 };
 
 static unsigned sorts_of(const struct lb_explored_ask *ask)

@@ -191,7 +191,7 @@ bool lb_raw_engine(const char *item, size_t length, int version, size_t *ret_nam
 const enum lb_section_name *lb_required_sections(enum lb_shape shape, size_t *ret_n);
 bool lb_section_fits(enum lb_section_name name, enum lb_shape shape);
 
-/* What is particular to a section; see also lb_section_is_schema and lb_section_is_for_lockbench,
+/* Properties of a section; see also lb_section_is_schema and lb_section_is_for_lockbench,
  * which are for all. */
 enum lb_section_is {
     LB_SECTION_IS_SCHEMA = 1u << 0,

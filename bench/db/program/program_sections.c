@@ -1,6 +1,4 @@
-/* The sections of a statement file: their names, the shape that each is of, and what is particular
- * to each.
- */
+/* The sections of a statement file: their names, shapes and properties. */
 #include "program_raw.h"
 
 enum { LOCK = 1u << LB_LOCK, QUEUE = 1u << LB_QUEUE, BOTH = LOCK | QUEUE };

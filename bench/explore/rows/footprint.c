@@ -121,7 +121,7 @@ static bool is_advisory(const struct lb_token *word)
            lb_token_is(word, "release_all_locks");
 }
 
-/* What an opening parenthesis may follow without any effect on the database. */
+/* An opening parenthesis after these words has no effect on the database. */
 static const char *const syntax[] = {
     "and",      "or",   "not",     "in",     "as",     "on",     "values",       "exists",
     "any",      "all",  "some",    "over",   "filter", "using",  "materialized", "then",

@@ -353,42 +353,65 @@ static int run_one_by_one(struct lb_reset *reset, uint32_t written, struct lb_er
     return r;
 }
 
+/* Statements that are sent at once. */
 struct batch {
-    size_t n;
-    char sql[16000];
+    FILE *out;
+    char *sql;
+    size_t size, n;
 };
+
+static void begin(struct batch *batch)
+{
+    *batch = (struct batch){0};
+    batch->out = lb_open_memory(&batch->sql, &batch->size);
+}
 
 static void add(struct batch *batch, const char *sql)
 {
-    size_t left = sizeof batch->sql - batch->n;
-    int n = snprintf(batch->sql + batch->n, left, "%s%s", batch->n > 0 ? "; " : "", sql);
-    batch->n += n > 0 && (size_t)n < left ? (size_t)n : left - 1;
+    fprintf(batch->out, "%s%s", batch->n++ > 0 ? "; " : "", sql);
+}
+
+static int send_batch(struct lb_reset *reset, struct batch *batch, struct lb_error *err)
+{
+    lb_close_memory(batch->out);
+    int r = batch->n > 0 ? run(reset, batch->sql, err) : 0;
+    free(batch->sql);
+    return r;
+}
+
+static int vacuum_tables(struct lb_reset *reset, uint32_t written, struct lb_error *err)
+{
+    int r = 0;
+    for (size_t n = 0; n < reset->n_tables && r == 0; n++) {
+        char sql[200];
+        const char *name = reset->tables[reset->order[n]].empty + strlen("DELETE FROM ");
+        snprintf(sql, sizeof sql, "VACUUM %s", name);
+        if (is_written(reset, reset->order[n], written))
+            r = run(reset, sql, err);
+    }
+    return r;
 }
 
 static int run_batch(struct lb_reset *reset, uint32_t written, bool vacuum, struct lb_error *err)
 {
-    struct batch batch = {0};
-    int r = 0;
+    struct batch batch;
+    begin(&batch);
     for (size_t n = 0; n < reset->n_tables; n++)
         if (is_written(reset, reset->order[n], written))
             add(&batch, reset->tables[reset->order[n]].empty);
     if (vacuum) {
-        r = batch.n > 0 ? run(reset, batch.sql, err) : 0;
-        for (size_t n = 0; n < reset->n_tables && r == 0; n++) {
-            char sql[200];
-            const char *name = reset->tables[reset->order[n]].empty + strlen("DELETE FROM ");
-            snprintf(sql, sizeof sql, "VACUUM %s", name);
-            if (is_written(reset, reset->order[n], written))
-                r = run(reset, sql, err);
-        }
-        batch = (struct batch){0};
+        int r = send_batch(reset, &batch, err);
+        r = r != 0 ? r : vacuum_tables(reset, written, err);
+        if (r != 0)
+            return r;
+        begin(&batch);
     }
     for (size_t n = reset->n_tables; n-- > 0;)
         if (is_written(reset, reset->order[n], written))
             add(&batch, reset->tables[reset->order[n]].fill);
     for (size_t i = 0; i < reset->n_sequences; i++)
         add(&batch, reset->sequences[i].sql);
-    return r == 0 && batch.n > 0 ? run(reset, batch.sql, err) : r;
+    return send_batch(reset, &batch, err);
 }
 
 static int put_back(struct lb_reset *reset, uint32_t written, struct lb_error *err)

@@ -379,7 +379,7 @@ static int keep_database(struct lb_testbed *testbed, struct lb_error *err)
     return testbed->db->door_keep(testbed->space, err);
 }
 
-/* What is asked for, and the protocol or the engine lacks. A program's sections have no text. */
+/* Refuses steps that the protocol or the engine lacks. A program's sections have no text. */
 static int check_wants(const struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;
@@ -484,7 +484,7 @@ static int make_tables(struct lb_testbed *testbed, struct lb_error *err)
     return r == LB_E_ENV ? lb_testbed_name_holders(testbed, err) : r;
 }
 
-/* What the statements say about themselves, and about the relation of their moves. */
+/* Reads the facts that the statements state, and the relation of their moves. */
 static int know_statements(struct lb_testbed *testbed, struct lb_error *err)
 {
     const struct lb_explore_plan *plan = &testbed->plan;

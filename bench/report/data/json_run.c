@@ -1,4 +1,4 @@
-/* A run as JSON: what was measured, and the circumstances. See json.h. */
+/* A run as JSON: its measurements and circumstances. See json.h. */
 #include "json.h"
 #include "json_object.h"
 #include "run_course.h"

@@ -117,7 +117,7 @@ static int take_interval(json_t *cells, const json_t *line, json_int_t shortest_
     if (cell == NULL || run < 1 || run > (json_int_t)json_array_size(json_object_get(cell, "runs")))
         return -1;
     json_t *runs = json_object_get(cell, "intervals");
-    if (runs == NULL) {
+    if (!json_is_array(runs)) { /* a file that others wrote may have anything there */
         runs = json_array();
         json_object_set_new(cell, "intervals", runs);
     }

@@ -42,7 +42,10 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell)
     add_count(table, n_faults, LB_INK_PLAIN);
     add_count(table, n_lost, LB_INK_PLAIN);
     add_count(table, sum.n_deaths, LB_INK_PLAIN);
-    add_count(table, sum.n_recovered, LB_INK_PLAIN);
+    if (sum.n_deaths > 0 && sum.n_deaths == sum.n_deaths_beside)
+        lb_table_add(table, "n/a", LB_INK_PLAIN);
+    else
+        add_count(table, sum.n_recovered, LB_INK_PLAIN);
     add_count(table, sum.n_stuck, LB_INK_BAD);
     lb_table_add_time(table, sum.n_recovered > 0 ? sum.p50_recovery_ns : UINT64_MAX);
     lb_table_add_time(table, sum.n_recovered > 0 ? sum.max_recovery_ns : UINT64_MAX);

@@ -69,7 +69,10 @@ static void add_row(struct lb_table *table, const struct lb_cell *cell, const st
                  (double)sums->measures.p50_recovery_ns / (double)cell->scenario.ttl_ns);
     lb_text_add_cell(table, cell);
     lb_table_addf(table, "%llu", (unsigned long long)sums->measures.n_deaths);
-    lb_table_addf(table, "%llu", (unsigned long long)sums->measures.n_recovered);
+    if (sums->measures.n_deaths > 0 && sums->measures.n_deaths == sums->measures.n_deaths_beside)
+        lb_table_add(table, "n/a", LB_INK_PLAIN);
+    else
+        lb_table_addf(table, "%llu", (unsigned long long)sums->measures.n_recovered);
     add_time(table, sums, sums->measures.p50_recovery_ns);
     add_time(table, sums, sums->measures.p95_recovery_ns);
     add_time(table, sums, sums->measures.max_recovery_ns);

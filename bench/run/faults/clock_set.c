@@ -3,7 +3,7 @@
  * The end of a lease is a time by the server's clock, or by a worker's. If that clock is set ahead,
  * a lease ends early, and the right protocol gives the lock to another worker. So the distance of
  * these clocks to the monotonic clock is watched, and a change is a note in the history
- * (LB_OP_CLOCK) with the time since when: the judge accuses no protocol of what came after it.
+ * (LB_OP_CLOCK) with its earliest time: the judge accuses no protocol of later violations.
  *
  * The watchdog looks at this machine's clock at each of its ticks. The server is asked before the
  * run and after it: its clock is known only up to the length of the question, and the time of the

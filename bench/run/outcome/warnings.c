@@ -167,9 +167,9 @@ static void warn_of_the_dead(const struct lb_active_run *run)
              !can_recover                              ? "the strategy has no section recover"
              : run->request->scenario->recover_ns == 0 ? "see --recover"
                                                        : "in spite of --recover");
-    else if (m->n_recovered == 0)
-        warn(outcome, "locks or items of dead workers were never granted again: 0 of %llu",
-             (unsigned long long)m->n_deaths);
+    else if (m->n_recovered == 0 && m->n_deaths > m->n_deaths_beside)
+        warn(outcome, "locks or items of dead workers were never granted again: %llu deaths",
+             (unsigned long long)(m->n_deaths - m->n_deaths_beside));
 }
 
 /* Protocol, belief and harm are three questions: this is belief, as leases have it. */

@@ -551,7 +551,7 @@ void lb_operator_note_write(struct lb_operator *op, uint32_t resource, const str
     append(op, &event);
     event.time_ns = op->end_ns;
     event.answer = (uint8_t)answer;
-    event.type = type_of(answer, answer == LB_LOST);
+    event.type = (uint8_t)type_of(answer, answer == LB_LOST);
     append(op, &event);
     if (answer == LB_LOST)
         op->process += op->n_processes;
