@@ -38,7 +38,7 @@ enum lb_errcode {
     LB_E_ENV = -3,         /* cannot connect, no permission, disk full: exit 3 */
     LB_E_SQL = -4,         /* the engine rejected a statement's text: exit 3 */
     LB_E_UNSUPPORTED = -5, /* this engine cannot run this strategy: exit 2, or a SKIP */
-    LB_E_MEMORY = -6,      /* out of memory: exit 3 */
+    LB_E_MEMORY = -6,      /* shared memory, or that of a library, ran out: exit 3 */
     LB_E_INTERRUPTED = -7, /* the user asked to stop: exit 130 */
     LB_E_INTERNAL = -8,    /* an invariant of lockbench's own did not hold: exit 5 */
     LB_E_PROGRAM = -9,     /* a program of the user's ended, or did not answer: exit 3 */
