@@ -272,7 +272,7 @@ enum {
     LB_CLAIMS_OWNED_ITEMS = LB_CLAIMS_ITEMS | LB_G_BIT(LB_G_OWNER_RELEASE)
 };
 
-/* Lists of a descriptor, with what ends them. */
+/* Lists of a descriptor, with their ends. */
 #define LB_BREAKS(...)  ((const struct lb_break[]){__VA_ARGS__, {0}})
 #define LB_OPTIONS(...) ((const struct lb_option[]){__VA_ARGS__, {0}})
 #define LB_TEXTS(...)   ((const char *const[]){__VA_ARGS__, NULL})

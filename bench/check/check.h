@@ -128,7 +128,7 @@ struct lb_finding {
     uint64_t n_tested;  /* operations, holds or items that the test looked at */
     char reason[200];   /* for not tested: why */
     bool is_doubted;    /* not tested: whether it is violated depends on a fact that is assumed */
-    bool is_asked;      /* ... which the file does not state: the reason asks for it */
+    bool is_asked;      /* ... which the file does not state, or nothing does: exit status 5 */
     size_t n_witnesses; /* the first, the shortest and the longest overlap */
     struct lb_witness witness[LB_WITNESSES];
 };

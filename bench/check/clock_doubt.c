@@ -8,24 +8,11 @@
 #include "judges.h"
 
 #include "memory.h"
+#include "order.h"
 #include "units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-/* As many of the events as were noted by then. */
-static size_t until(const struct lb_span *span, uint64_t time_ns)
-{
-    size_t low = 0, high = span->n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (span->events[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
 
 /* Into spans, which has room for one more than the log has. silent: a note of that time, of a stall
  * without a length: a worker that did something later had what it held until then. */
@@ -36,8 +23,10 @@ static void cut_log(struct lb_log_view *log, uint64_t time_ns, const struct lb_e
     bool is_whole = true;
     log->n_events = 0;
     for (; n < log->n_spans && is_whole; n++) {
-        spans[n] = (struct lb_span){log->spans[n].events, until(&log->spans[n], time_ns)};
-        is_whole = spans[n].n == log->spans[n].n;
+        const struct lb_span *span = &log->spans[n];
+        spans[n] = (struct lb_span){
+            span->events, lb_order_find(span->events, span->n, sizeof *span->events, time_ns + 1)};
+        is_whole = spans[n].n == span->n;
         log->n_events += spans[n].n;
     }
     if (!is_whole) {
@@ -86,15 +75,6 @@ const char *lb_clock_set_text(const struct lb_clock_set *set, uint64_t start_ns,
     return buf;
 }
 
-static void doubt(struct lb_finding *finding, const char *reason)
-{
-    finding->verdict = LB_V_NOT_TESTED;
-    finding->n_violations = 0;
-    finding->n_witnesses = 0;
-    finding->is_doubted = finding->is_asked = true;
-    snprintf(finding->reason, sizeof finding->reason, "%s", reason);
-}
-
 /* A guarantee that was violated only after a clock was set is not tested. */
 static int doubt_clock(const struct lb_history_view *history, const struct lb_model *model,
                        struct lb_judgement *judgement, struct lb_error *err)
@@ -116,7 +96,7 @@ static int doubt_clock(const struct lb_history_view *history, const struct lb_mo
         if (before->findings[g].verdict == LB_V_VIOLATED)
             *finding = before->findings[g];
         else
-            doubt(finding, lb_clock_set_text(&set, history->start_ns, text));
+            lb_finding_doubt(finding, lb_clock_set_text(&set, history->start_ns, text), true);
     }
     free(before);
     return rc;

@@ -35,14 +35,19 @@ static unsigned violated_of(const struct lb_judgement *judgement)
     return bits;
 }
 
-static void ask(struct lb_finding *finding, const struct lb_doubt *doubt)
+void lb_finding_doubt(struct lb_finding *finding, const char *reason, bool is_asked)
 {
     finding->verdict = LB_V_NOT_TESTED;
     finding->n_violations = 0;
     finding->n_witnesses = 0;
     finding->is_doubted = true;
-    finding->is_asked = !doubt->is_said;
-    snprintf(finding->reason, sizeof finding->reason, "%s", doubt->reason);
+    finding->is_asked = is_asked;
+    snprintf(finding->reason, sizeof finding->reason, "%s", reason);
+}
+
+static void ask(struct lb_finding *finding, const struct lb_doubt *doubt)
+{
+    lb_finding_doubt(finding, doubt->reason, !doubt->is_said);
 }
 
 /* The judgement is that with a lease. */

@@ -14,6 +14,9 @@ void lb_sort(struct lb_key *keys, size_t n);
 
 /* --- judging --- */
 
+/* Whether the guarantee is violated depends on a fact that is not known: it is not tested.
+ * is_asked: see check.h. */
+void lb_finding_doubt(struct lb_finding *finding, const char *reason, bool is_asked);
 /* As lb_check, also if a clock was set. */
 int lb_check_doubted(const struct lb_history_view *history, const struct lb_model *model,
                      struct lb_judgement *ret_judgement, struct lb_error *err);

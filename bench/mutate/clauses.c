@@ -128,7 +128,7 @@ static const struct clock all_clocks[] = {
     {LB_SQL_SQLITE, {"julianday", "(", "'now'", ")"}, 4, NULL, "(:now / 86400000.0 + 2440587.5)"},
     {LB_SQL_SQLITE, {"unixepoch", "(", ")"}, 3, NULL, "(:now / 1000)"}};
 
-/* The number of its tokens from token i on; 0: it is another engine's, or does not stand there. */
+/* The number of its tokens from token i on; 0: it is another engine's, or not there. */
 static size_t clock_at(const struct lb_making *m, size_t i, const struct clock *clock)
 {
     if (clock->dialect != m->program->db->dialect)

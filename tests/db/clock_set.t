@@ -13,7 +13,7 @@ use Test::More;
 my ($faketime) = glob '/usr/lib/*/faketime/libfaketimeMT.so.1';
 plan skip_all => 'no libfaketime' if !defined $faketime;
 
-# In a child, or in the servers that it starts: a clock that is ahead by what the file says.
+# The environment of a program whose clock is ahead by the number in the file.
 my $stamp = scratch() . '/stamp';
 my %faked = (LD_PRELOAD => $faketime, FAKETIME_TIMESTAMP_FILE => $stamp, FAKETIME_NO_CACHE => 1,
     DONT_FAKE_MONOTONIC => 1, FAKETIME_DONT_FAKE_MONOTONIC => 1);
@@ -25,16 +25,17 @@ sub set_ahead
     rename scratch() . '/stamp.new', $stamp or die "$stamp: $!\n";
 }
 
-# A run, while the clock is set ahead by an hour again and again, and never back.
+# A run, while the clock is set ahead by an hour again and again, and never back. after: seconds until then.
 my $hours = 0;
 sub run_beside_steps
 {
     my ($is_own_clock, @args) = @_;
+    my $after = ref $args[0] ? (shift @args)->{after} : 0.8;
     local %ENV = (%ENV, $is_own_clock ? %faked : ());
     my $run = start('run', '--warmup', '0', '--quiet', @args);
     my $stepper = fork // die "fork: $!\n";
     if ($stepper == 0) {
-        select undef, undef, undef, 0.8;
+        select undef, undef, undef, $after;
         for (;;) {
             select undef, undef, undef, 0.05;
             set_ahead(3600 * ++$hours);
@@ -79,7 +80,7 @@ for my $target (@targets) {
         like($out, qr/^inconclusive [^\n]*\n\s+$reason/m, '... inconclusive') or diag $out, $err;
     }
     # A violation before that.
-    ($status, $out, $err) = run_beside_steps($is_own_clock, '-d', $uri, '-s', open_door(), '-S', 'mutex-hot', '--workers', '3', '--hold', '200ms', '--duration', '2s');
+    ($status, $out, $err) = run_beside_steps($is_own_clock, { after => 3 }, '-d', $uri, '-s', open_door(), '-S', 'mutex-hot', '--workers', '3', '--hold', '200ms', '--duration', '4s');
     is($status, 1, "$engine, a lock that is broken from the start: exit status") or diag $out, $err;
     like($out, qr/^VIOLATED \S+ [^\n]*\n\s+exclusive/m, '... is violated');
     like($out, qr/^warning \S+ [^\n]*\n\s+$reason/m, '... beside a warning of the clock');

@@ -246,8 +246,8 @@ static bool is_renewed(const struct lb_cell *cell)
 static struct lb_advice advise_heartbeat(const struct lb_outlook *o)
 {
     return LB_ADVICE("free only what a process has that was not heard of for the limit: let "
-                     "recover go by the time that heartbeat writes and not by that of the claim, "
-                     "and sweep by who is alive and not by the machine",
+                     "recover compare the time of the heartbeat and not that of the claim, "
+                     "and sweep ask for living processes and not for the machine",
                      &o->beat, &o->recover, &o->sweep);
 }
 
@@ -351,9 +351,9 @@ static struct lb_advice advise_exclusive(const struct lb_outlook *o, const struc
             "the row, and so was the lease's end: its holder begins with the rest of it, which may "
             "be nothing. Lock the row first, by a statement of its own (tx=one, SELECT ... FOR "
             "UPDATE), and ask for the time in the one behind it (clock_timestamp(), SYSDATE(6)); "
-            "or do not wait (SKIP LOCKED, NOWAIT); or return left_ms, how much is left, and let "
-            "who has nothing left try again. Nobody is fooled who counts the lease from before "
-            "asking, and stops then: if all your holders do, this finding does not concern them",
+            "or do not wait (SKIP LOCKED, NOWAIT); or return left_ms, the rest of the lease, and "
+            "let a worker without a rest try again. A holder that counts the lease from before "
+            "its request, and stops then, is safe: this finding does not concern such holders",
             &o->clock);
     if (is_renewed(cell))
         return advise_renewal(o, cell);

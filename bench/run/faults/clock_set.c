@@ -19,8 +19,6 @@
 #include "clock.h"
 #include "restarted.h"
 
-#include <string.h>
-
 enum { LEAST_US = 500, SLEW = 2000 };
 
 static struct lb_clock_reading reading(int64_t us, uint64_t before_ns, uint64_t after_ns)

@@ -157,8 +157,9 @@ static bool is_parted(const struct lb_active_run *run, uint64_t n_lost)
 }
 
 /* A violation that a clock that was set may have caused is none, and the run shows nothing. */
-static void doubt_clock(struct lb_outcome *outcome)
+static void doubt_clock(struct lb_active_run *run)
 {
+    struct lb_outcome *outcome = run->outcome;
     const struct lb_clock_set *set = &outcome->judgement.measures.clock_set;
     struct lb_proof *proof = &outcome->proof;
     char text[LB_CLOCK_SET_TEXT];
@@ -169,15 +170,14 @@ static void doubt_clock(struct lb_outcome *outcome)
     for (int g = 0; g < LB_GUARANTEES; g++)
         is_doubted |= outcome->judgement.findings[g].is_doubted &&
                       strcmp(outcome->judgement.findings[g].reason, text) == 0;
-    if (proof->verdict == LB_V_VIOLATED) {
+    /* Whether items went to workers of their class is no matter of time. */
+    if (proof->verdict == LB_V_VIOLATED && run->request->scenario->classes < 2) {
         proof->verdict = LB_V_NOT_TESTED;
         snprintf(proof->text, sizeof proof->text, "not judged: %s", text);
         is_doubted = true;
     }
-    if (is_doubted && outcome->state == LB_RUN_COMPLETE) {
-        outcome->state = LB_RUN_INVALID;
-        snprintf(outcome->reason, sizeof outcome->reason, "%s", text);
-    }
+    if (is_doubted && outcome->state == LB_RUN_COMPLETE)
+        lb_outcome_invalidate(outcome, "%s", text);
 }
 
 /* The verdict, and the scenario's own demands. */
@@ -218,7 +218,7 @@ static int judge_view(struct lb_active_run *run, struct lb_history_view *view,
         return rc;
     doubt_idle(outcome);
     prove(run, view);
-    doubt_clock(outcome);
+    doubt_clock(run);
     /* An overlap seen by a rank's own clock may be too short to be certain in the joint history. */
     const enum lb_guarantee exclusion = model.queue ? LB_G_NO_DUPLICATE : LB_G_EXCLUSIVE;
     bool is_timed = run->request->strategy->is_lease || run->request->scenario->recover_ns > 0;

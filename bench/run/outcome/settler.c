@@ -154,7 +154,7 @@ static int settle(struct lb_settler *s)
         shrink(&s->logs[i]);
     }
     free(logs);
-    return rc == 0 ? take_out(s) : rc;
+    return take_out(s);
 }
 
 static void *settler_main(void *arg)

@@ -123,7 +123,7 @@ struct lb_worker_events {
 
 /* A worker's whole life, in a thread or a fiber; worker is a struct lb_worker. */
 void lb_worker_live(void *worker);
-/* What an item has in it; free with free(). */
+/* The payload of an item; free with free(). */
 char *lb_worker_payload(uint64_t n_bytes);
 /* Starts the thread of one worker. */
 int lb_worker_start(struct lb_worker *worker, struct lb_error *err);
